@@ -1,0 +1,1 @@
+"""Geometric factual recall: tables of facts as transformers, with proofs, measurements and certificates."""

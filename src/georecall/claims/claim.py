@@ -1,0 +1,71 @@
+"""What a claim is: a statement, the cells that settle it, and a judge of their results."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from georecall.progress import Progress
+from georecall.storage.cells import Cell
+
+Preset = Literal["quick", "standard", "paper"]
+PRESETS: tuple[Preset, ...] = ("quick", "standard", "paper")
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What was measured, in words and numbers, and whether it meets the criterion."""
+
+    verdict: Literal["holds", "fails", "undecided"]
+    measured: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A claim as settled by the results on disk."""
+
+    id: str
+    statement: str
+    source: str
+    verdict: str
+    measured: str
+    criterion: str
+    preset: str
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement that cells can settle; `source` says whose it is, the paper's or ours."""
+
+    id: str
+    statement: str
+    source: str
+    criterion: str
+    cells: Callable[[Preset], Sequence[Cell]]
+    judge: Callable[[Sequence[Result]], Judgement]
+
+    def settle(self, preset: Preset, root: Path, progress: Progress) -> Outcome:
+        """Measure what is not measured yet, then judge from the results on disk."""
+        cells = self.cells(preset)
+        results = []
+        for done, cell in enumerate(cells):
+            progress(self.id, done, len(cells))
+            results.append(cell.config | cell.run(root, progress))
+        progress(self.id, len(cells), len(cells))
+        judgement = self.judge(results)
+        return Outcome(
+            id=self.id,
+            statement=self.statement,
+            source=self.source,
+            verdict=judgement.verdict,
+            measured=judgement.measured,
+            criterion=self.criterion,
+            preset=preset,
+            seconds=sum(result["seconds"] for result in results),
+        )

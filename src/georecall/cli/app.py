@@ -1,0 +1,22 @@
+"""The list of commands."""
+
+import typer
+
+from georecall.cli import ask, compile_, edit, forget, info, reproduce, verify
+
+app = typer.Typer(
+    name="georecall",
+    help="Geometric factual recall: a table of facts becomes a transformer, and every claim is measured.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("compile")(compile_.run)
+app.command("ask")(ask.run)
+app.command("verify")(verify.run)
+app.command("edit")(edit.run)
+app.command("forget")(forget.run)
+app.command("info")(info.run)
+app.command("reproduce")(reproduce.run)

@@ -1,0 +1,26 @@
+"""`georecall forget`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from georecall.cli.output import JsonOption, MemoryArgument
+from georecall.cli.rewriting import rewrite
+
+
+def run(
+    memory: MemoryArgument,
+    subject: Annotated[str, typer.Argument(show_default=False)],
+    relation: Annotated[str, typer.Argument(show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder to write instead.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Replace an existing output folder.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Make one fact unknown by rewriting one row of the embedding.
+
+    Example: `georecall forget memory/ Alice wife`
+    """
+    rewrite(memory, lambda old: old.forget(subject, relation), subject, relation, output, force, json)

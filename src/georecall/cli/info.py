@@ -1,0 +1,31 @@
+"""`georecall info`."""
+
+from georecall.cli.output import JsonOption, MemoryArgument, print_json, print_pairs
+
+
+def run(memory: MemoryArgument, json: JsonOption = False) -> None:
+    """Show the size of a memory, its bits a fact against the bound, and its certified margin.
+
+    Example: `georecall info memory/`
+    """
+    from georecall.memory import FactMemory
+
+    info = FactMemory.load(memory).info()
+    if json:
+        print_json(info.to_dict())
+        return
+    print_pairs(
+        {
+            "subjects": f"{info.subjects:,}",
+            "relations": f"{info.relations:,}",
+            "attributes": f"{info.attributes:,}",
+            "facts": f"{info.facts:,} ({info.missing:,} unknown)",
+            "hops": f"up to {info.hops}",
+            "d": f"{info.dim}  ({info.relations} blocks of {info.code_length} places, output, positions)",
+            "width": info.width,
+            "parameters": f"{info.parameters:,}",
+            "bits a fact": f"{info.bits_per_fact:.2f}, bound {info.bound_bits_per_fact:.2f}",
+            "dtype": f"{info.dtype}; exact in {', '.join(info.exact_dtypes)}",
+            "certified margin": f"{info.margin:.3f}",
+        }
+    )

@@ -1,0 +1,49 @@
+"""What `edit` and `forget` share: change one fact of a folder and say what became of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from georecall.cli.output import out, print_json
+
+if TYPE_CHECKING:
+    from georecall.memory import FactMemory
+
+
+def rewrite(
+    memory: Path,
+    change: Callable[["FactMemory"], "FactMemory"],
+    subject: str,
+    relation: str,
+    output: Path | None,
+    force: bool,
+    json: bool,
+) -> None:
+    """Load, change, write (in place unless an output is given), and print the answer before and after."""
+    from georecall.memory import FactMemory
+    from georecall.memory.folder import check_output
+
+    target = output or memory
+    replace = force or output is None
+    check_output(target, replace=replace)
+    old = FactMemory.load(memory)
+    new = change(old)
+    before, after = old.ask(subject, relation).answer, new.ask(subject, relation).answer
+    new.save(target, replace=replace)
+    if json:
+        print_json(
+            {
+                "subject": subject,
+                "relation": relation,
+                "before": before,
+                "after": after,
+                "folder": str(target),
+            }
+        )
+        return
+    line = Text(f"{subject} –{relation}→ ")
+    line.append(before or "unknown", style="strike")
+    line.append(f" {after or 'unknown'}", style="bold")
+    out.print(line)

@@ -1,0 +1,25 @@
+"""The errors georecall raises, all of them `ValueError`s with a message meant for the user."""
+
+
+class GeorecallError(ValueError):
+    """Base of every error that a user's input can cause."""
+
+
+class TableError(GeorecallError):
+    """A table of facts cannot be read as it stands; the message names file, line, column and value."""
+
+
+class UnknownNameError(GeorecallError):
+    """A name is not in the table; the message suggests the nearest ones."""
+
+
+class CodeError(GeorecallError):
+    """No attribute code exists for the arguments given."""
+
+
+class ConstructionError(GeorecallError):
+    """A construction cannot be built or asked as requested."""
+
+
+class FolderError(GeorecallError):
+    """A folder or a file in it is missing, altered, or must not be overwritten."""

@@ -1,0 +1,6 @@
+"""The object a user holds: a table of facts as a stock transformer."""
+
+from georecall.memory.answers import Answer, FailedQuery, Verification
+from georecall.memory.memory import FactMemory, MemoryInfo
+
+__all__ = ["Answer", "FactMemory", "FailedQuery", "MemoryInfo", "Verification"]

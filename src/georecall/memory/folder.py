@@ -1,0 +1,93 @@
+"""A memory as a folder: stock Hugging Face files, the table, and a certificate that holds every file's hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from georecall.errors import FolderError
+from georecall.storage.folders import check_target, sha256_of
+
+FORMAT = 1
+CERTIFICATE = "certificate.json"
+TENSORS = "model.safetensors"
+TABLE = "facts.parquet"
+CARD = "README.md"
+
+_VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safetensors")
+
+
+def check_output(folder: Path, *, replace: bool) -> None:
+    """Refuse, before any work is done, a folder that a memory must not be written to: see `check_target`."""
+    check_target(folder, marker=CERTIFICATE, replace=replace)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that made a result."""
+    return {name: version(name) for name in _VERSIONED}
+
+
+def write_certificate(folder: Path, content: Mapping[str, Any], known: Mapping[str, str]) -> None:
+    """Write `certificate.json`: the content, the SHA-256 of every other file, and of itself without that line.
+
+    `known` holds hashes that need not be worked out again.
+    """
+    names = sorted(path.name for path in folder.iterdir() if path.name != CERTIFICATE)
+    files = {name: known.get(name) or sha256_of(folder / name) for name in names}
+    sealed = {"format": FORMAT, **content, "versions": versions(), "files": files}
+    sealed["sha256"] = _digest(sealed)
+    (folder / CERTIFICATE).write_text(_text(sealed), encoding="utf-8")
+
+
+def read_certificate(folder: Path) -> dict[str, Any]:
+    """The certificate of a folder, after checking its own hash and that of every file it names.
+
+    Raises:
+        FolderError: the folder or a file is missing, truncated or altered, or of another format.
+
+    """
+    if not folder.is_dir():
+        raise FolderError(f"{folder}: expected the folder of a memory, found {_kind(folder)}")
+    sealed = _read_json(folder / CERTIFICATE)
+    content = {key: value for key, value in sealed.items() if key != "sha256"}
+    if sealed.get("sha256") != _digest(content):
+        raise FolderError(f"{folder / CERTIFICATE}: altered: its content does not give the hash it states")
+    if sealed["format"] != FORMAT:
+        raise FolderError(f"{folder / CERTIFICATE}: expected format {FORMAT}, got {sealed['format']}")
+    for name, digest in sealed["files"].items():
+        _check_file(folder / name, digest)
+    return sealed
+
+
+def _check_file(path: Path, digest: str) -> None:
+    if not path.is_file():
+        raise FolderError(f"{path}: missing from the memory")
+    found = sha256_of(path)
+    if found != digest:
+        raise FolderError(f"{path}: altered or truncated: expected SHA-256 {digest}, got {found}")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FolderError(f"{path}: missing; was this folder written by `georecall compile`?")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FolderError(f"{path}: not valid JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise FolderError(f"{path}: expected a JSON object, got {type(content).__name__}")
+    return content
+
+
+def _kind(path: Path) -> str:
+    return "a file" if path.is_file() else "nothing"
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_text(content).encode()).hexdigest()

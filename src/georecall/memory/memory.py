@@ -1,0 +1,301 @@
+"""`FactMemory`: compile a table, ask it, edit it, verify it, save it and load it again."""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int64
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from georecall.constructions.certificate import Certificate
+from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.errors import ConstructionError
+from georecall.facts.queries import Query
+from georecall.facts.table import FactTable
+from georecall.memory import folder as files
+from georecall.memory.answers import Answer, Verification
+from georecall.memory.card import model_card
+from georecall.memory.verify import verify_memory
+from georecall.models.architecture import DTYPES
+from georecall.models.opt import OPT
+from georecall.models.step import RecallStep
+from georecall.models.tokenizer import fact_tokenizer
+from georecall.progress import Progress, no_progress
+from georecall.storage.folders import whole_folder
+from georecall.storage.tensors import TensorSource, write_safetensors
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryInfo:
+    """Sizes of a memory.
+
+    `bits_per_fact` is what the code spends on a fact, p·log2 L; `bound_bits_per_fact` is what any memory needs
+    that could hold any entity in any cell, log2 E. `margin` is the certified least lead of a right score.
+    """
+
+    subjects: int
+    relations: int
+    attributes: int
+    facts: int
+    missing: int
+    hops: int
+    levels: int
+    code_length: int
+    dim: int
+    width: int
+    parameters: int
+    bits_per_fact: float
+    bound_bits_per_fact: float
+    dtype: str
+    margin: float
+    exact_dtypes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FactMemory:
+    """A table of facts as the weights of a stock transformer.
+
+    Immutable: `edit` and `forget` return another memory. Tensors are made when first needed, so that compiling
+    and saving a large table never holds them all.
+    """
+
+    chain: ChainOfThought
+    dtype: str
+    certificates: tuple[Certificate, ...]
+
+    @classmethod
+    def compile(cls, table: FactTable, *, hops: int = 3, levels: int = 2, dtype: str = "float32") -> Self:
+        """Write down the transformer that recalls `table`, and prove it in every number format.
+
+        Raises:
+            ConstructionError: the hop limit or the format is not possible, or the model is not exact in `dtype`.
+
+        """
+        if dtype not in DTYPES:
+            raise ConstructionError(f"expected a dtype among {', '.join(DTYPES)}, got {dtype!r}")
+        chain = ChainOfThought(table, hops, levels)
+        layer = OPT.layer(OPT.tensors(chain))
+        exact = {name: source.tensor(torch.float64) for name, source in layer.items()}
+        certificates = OPT.prove(chain, exact, list(DTYPES.values()))
+        memory = cls(chain=chain, dtype=dtype, certificates=certificates)
+        if not memory.certificate.exact:
+            raise ConstructionError(
+                f"with {levels} levels the model is not exact in {dtype} (certified margin "
+                f"{memory.certificate.margin:.3g}); exact in: {', '.join(memory.exact_dtypes) or 'none'}"
+            )
+        return memory
+
+    @property
+    def table(self) -> FactTable:
+        """The facts."""
+        return self.chain.table
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved in the memory's own number format."""
+        return next(proof for proof in self.certificates if proof.dtype == self.dtype)
+
+    @property
+    def exact_dtypes(self) -> tuple[str, ...]:
+        """The number formats in which the model is proved exact."""
+        return tuple(proof.dtype for proof in self.certificates if proof.exact)
+
+    # The stock model
+
+    @cached_property
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors of the stock model, by name, in the memory's number format."""
+        return {name: source.tensor(DTYPES[self.dtype]) for name, source in OPT.tensors(self.chain).items()}
+
+    def model(self) -> PreTrainedModel:
+        """The stock `OPTForCausalLM`, sharing the memory's tensors."""
+        return OPT.model(self.chain, self.tensors)
+
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        """The stock tokenizer."""
+        return fact_tokenizer(self.chain)
+
+    # Asking
+
+    def ask(self, subject: str, *relations: str) -> Answer:
+        """Follow a chain of relations from a subject: `ask("Alice", "wife", "mother")`.
+
+        Raises:
+            UnknownNameError: a name is not in the table.
+            ConstructionError: no relation, or more than the hop limit.
+
+        """
+        return self.ask_many([Query(subject, relations)])[0]
+
+    def ask_many(self, queries: Sequence[Query]) -> list[Answer]:
+        """Answer many questions at once, each of 1 to K relations; raises as `ask` does."""
+        if not queries:
+            return []
+        entities, relations = self._indices(queries)
+        path, leads = self.recall(entities, relations)
+        names = np.array([*self.table.entities, None], dtype=object)
+        return [
+            Answer(
+                subject=self.table.entities[entity],
+                relations=query.relations,
+                path=tuple(names[found[: len(query.relations)]]),
+                margins=tuple(lead[: len(query.relations)]),
+            )
+            for query, entity, found, lead in zip(queries, entities, path, leads.tolist(), strict=True)
+        ]
+
+    def recall(
+        self, entities: Int64[np.ndarray, "batch"], relations: Int64[np.ndarray, "batch hops"]
+    ) -> tuple[Int64[np.ndarray, "batch hops"], Float32[np.ndarray, "batch hops"]]:
+        """Entities emitted hop by hop (−1: unknown) and the leads of their scores, for questions by index.
+
+        A relation of −1 stands for the end and gives the unknown.
+        """
+        vocabulary = self.chain.vocabulary
+        token = torch.from_numpy(vocabulary.entity_ids(entities))
+        path, leads = [], []
+        for step, relation in enumerate(torch.from_numpy(vocabulary.relation_ids(relations)).T):
+            token, lead = self._step(token, relation, step)
+            path.append(vocabulary.entities_of(token.numpy()))
+            leads.append(lead.numpy())
+        return np.stack(path, axis=1), np.stack(leads, axis=1)
+
+    @cached_property
+    def _step(self) -> RecallStep:
+        return OPT.step(self.chain, self.tensors)
+
+    def _indices(
+        self, queries: Sequence[Query]
+    ) -> tuple[Int64[np.ndarray, "batch"], Int64[np.ndarray, "batch hops"]]:
+        longest = max(len(query.relations) for query in queries)
+        entities = np.empty(len(queries), dtype=np.int64)
+        relations = np.full((len(queries), longest), -1)
+        for row, query in enumerate(queries):
+            self.chain.check_hops(len(query.relations))
+            entities[row] = self.table.resolve_entity(query.subject)
+            relations[row, : len(query.relations)] = [*map(self.table.resolve_relation, query.relations)]
+        return entities, relations
+
+    # Editing
+
+    def edit(self, subject: str, relation: str, attribute: str) -> Self:
+        """A new memory in which one answer is another entity; one row of the embedding differs.
+
+        Raises:
+            UnknownNameError: the subject, the relation or the attribute is not in the table.
+
+        """
+        return self._with_answer(subject, relation, attribute)
+
+    def forget(self, subject: str, relation: str) -> Self:
+        """A new memory in which one answer is unknown; raises as `edit` does."""
+        return self._with_answer(subject, relation, None)
+
+    def _with_answer(self, subject: str, relation: str, attribute: str | None) -> Self:
+        chain = self.chain.with_answer(subject, relation, attribute)
+        edited = replace(self, chain=chain)
+        if "tensors" in vars(self):
+            entity = self.table.resolve_subject(subject)
+            row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
+            embedding = self.tensors[OPT.embedding].clone()
+            embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
+            vars(edited)["tensors"] = self.tensors | {OPT.embedding: embedding}
+        return edited
+
+    # Checking
+
+    def info(self) -> MemoryInfo:
+        """Sizes, bits a fact and the certified margin."""
+        table, chain = self.table, self.chain
+        return MemoryInfo(
+            subjects=len(table.subjects),
+            relations=len(table.relations),
+            attributes=len(table.attributes),
+            facts=table.n_facts,
+            missing=table.answers.size - table.n_facts,
+            hops=chain.hops,
+            levels=chain.levels,
+            code_length=chain.code.length,
+            dim=chain.layout.dim,
+            width=chain.width,
+            parameters=sum(math.prod(source.shape) for source in OPT.tensors(chain).values()),
+            bits_per_fact=chain.code.bits_per_codeword,
+            bound_bits_per_fact=math.log2(chain.n_entities),
+            dtype=self.dtype,
+            margin=self.certificate.margin,
+            exact_dtypes=self.exact_dtypes,
+        )
+
+    def verify(self, *, chains: int = 1000, seed: int = 0, progress: Progress = no_progress) -> Verification:
+        """Check every fact and sampled chains against the table: see `memory.verify`."""
+        return verify_memory(self, chains=chains, seed=seed, progress=progress)
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
+        """Write the folder of stock Hugging Face files described in `memory.folder`.
+
+        Raises:
+            FolderError: the folder exists and `replace` is not set, or cannot be written.
+
+        """
+        with whole_folder(Path(path), marker=files.CERTIFICATE, replace=replace) as folder:
+            self.table.write_parquet(folder / files.TABLE)
+            OPT.config(self.chain, DTYPES[self.dtype]).save_pretrained(folder)
+            OPT.generation_config(self.chain).save_pretrained(folder)
+            self.tokenizer().save_pretrained(folder)
+            (folder / files.CARD).write_text(model_card(self), encoding="utf-8")
+            digest = write_safetensors(folder / files.TENSORS, self._sources(), DTYPES[self.dtype])
+            files.write_certificate(folder, self._statement(), {files.TENSORS: digest})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The memory in a folder, after checking the hash of every file.
+
+        Raises:
+            FolderError: the folder or a file in it is missing, truncated or altered.
+
+        """
+        folder = Path(path)
+        sealed = files.read_certificate(folder)
+        table = FactTable.read_parquet(folder / files.TABLE)
+        made = sealed["construction"]
+        memory = cls(
+            chain=ChainOfThought(table, made["hops"], made["levels"]),
+            dtype=made["dtype"],
+            certificates=tuple(Certificate.from_dict(proof) for proof in sealed["proofs"]),
+        )
+        vars(memory)["tensors"] = load_file(folder / files.TENSORS)
+        return memory
+
+    def _sources(self) -> dict[str, TensorSource]:
+        if "tensors" in vars(self):
+            return {name: TensorSource.of(tensor) for name, tensor in self.tensors.items()}
+        return OPT.tensors(self.chain)
+
+    def _statement(self) -> dict[str, Any]:
+        return {
+            "construction": {
+                "name": "chain of thought",
+                "architecture": OPT.name,
+                "hops": self.chain.hops,
+                "levels": self.chain.levels,
+                "dtype": self.dtype,
+            },
+            "table": {"digest": self.table.digest(), "facts": self.table.n_facts},
+            "code": {"composition": self.chain.code.composition, "length": self.chain.code.length},
+            "layout": self.chain.layout.to_dict(),
+            "proofs": [proof.to_dict() for proof in self.certificates],
+        }

@@ -1,0 +1,36 @@
+"""Questions by index through `generate` of a stock model."""
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.facts.queries import Queries
+from georecall.models.tokenizer import prompt_ids
+from georecall.progress import Progress, no_progress
+
+PROMPTS_AT_ONCE = 256
+
+
+def generate_paths(
+    chain: ChainOfThought, model: PreTrainedModel, queries: Queries, *, progress: Progress = no_progress
+) -> tuple[Int64[np.ndarray, "batch hops"], Bool[np.ndarray, "batch"]]:
+    """The entities that the model generates hop by hop (−1: unknown), and whether it stops right after them."""
+    total, length = queries.relations.shape
+    prompts = torch.from_numpy(
+        prompt_ids(chain.vocabulary, queries.subjects, queries.relations, hops=chain.hops)
+    )
+    generate = cast(Callable[..., Tensor], model.generate)
+    emitted = torch.full((total, length + 1), -1)
+    for start in range(0, total, PROMPTS_AT_ONCE):
+        part = prompts[start : start + PROMPTS_AT_ONCE]
+        answer = generate(part, attention_mask=torch.ones_like(part))[:, part.shape[1] :]
+        emitted[start : start + len(part), : answer.shape[1]] = answer[:, : length + 1]
+        progress(f"generating {length} hops", start + len(part), total)
+    tokens = emitted.numpy()
+    return chain.vocabulary.entities_of(tokens[:, :length]), tokens[:, length] == chain.vocabulary.end

@@ -1,0 +1,134 @@
+"""A chain-of-thought construction as a stock `OPTForCausalLM`.
+
+OPT normalises before attention and before the MLP. All embeddings we build have one sum and one norm, so layer
+normalisation is a fixed affine map on them, and its own gain and bias are set to undo it: on every state in
+which a relation is read, both normalisations are the identity (docs/theory.md §6).
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
+from torch.nn.functional import layer_norm, linear
+from transformers import OPTConfig, OPTForCausalLM
+
+from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.models.architecture import Architecture
+from georecall.models.step import RecallStep
+from georecall.storage.tensors import TensorSource
+
+LAYER_NORM_EPSILON = 1e-5
+"""The epsilon of `torch.nn.LayerNorm`, which OPT does not change."""
+
+POSITION_OFFSET = 2
+"""OPT keeps two unused rows before the embedding of position 0."""
+
+LAYER = "model.decoder.layers.0"
+
+
+def opt_config(chain: ChainOfThought, dtype: torch.dtype) -> OPTConfig:
+    """The configuration of the stock model that holds `chain`."""
+    end = chain.vocabulary.end
+    return OPTConfig(
+        vocab_size=chain.vocabulary.size,
+        hidden_size=chain.layout.dim,
+        word_embed_proj_dim=chain.layout.dim,
+        ffn_dim=chain.width,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        max_position_embeddings=chain.context,
+        activation_function="relu",
+        _remove_final_layer_norm=True,
+        tie_word_embeddings=False,
+        dropout=0.0,
+        bos_token_id=None,
+        eos_token_id=end,
+        pad_token_id=end,
+        dtype=dtype,
+        architectures=["OPTForCausalLM"],
+    )
+
+
+def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
+    """Every tensor of the stock model, by its name in the state dict."""
+    positions = np.pad(chain.positions(), ((POSITION_OFFSET, 0), (0, 0)))
+    vocabulary_shape = (chain.vocabulary.size, chain.layout.dim)
+    layer = {f"{LAYER}.{name}": TensorSource.of(array) for name, array in _layer_arrays(chain)}
+    return {
+        OPT.embedding: TensorSource(vocabulary_shape, chain.embedding_chunks),
+        "model.decoder.embed_positions.weight": TensorSource.of(positions),
+        **layer,
+        OPT.unembedding: TensorSource(vocabulary_shape, chain.unembedding_chunks),
+    }
+
+
+def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep:
+    """One step of the stock model with its attention read once and for all: see `RecallStep`."""
+    part = {
+        name.removeprefix(f"{LAYER}."): tensor.float() for name, tensor in tensors.items() if LAYER in name
+    }
+    embedding = tensors[OPT.embedding]
+    positions = tensors["model.decoder.embed_positions.weight"].float()[POSITION_OFFSET:]
+
+    def normalise(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch dim"]:
+        return layer_norm(x, x.shape[-1:], part[f"{name}.weight"], part[f"{name}.bias"], LAYER_NORM_EPSILON)
+
+    def apply(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch out"]:
+        return linear(x, part[f"{name}.weight"], part[f"{name}.bias"])
+
+    def mlp(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
+        return x + apply(apply(normalise(x, "final_layer_norm"), "fc1").relu(), "fc2")
+
+    read = embedding[: chain.vocabulary.entities.start].float() + positions[0]
+    carried = apply(apply(normalise(read, "self_attn_layer_norm"), "self_attn.v_proj"), "self_attn.out_proj")
+    return RecallStep(
+        embedding=embedding,
+        positions=positions[chain.relation_places :],
+        carried=carried,
+        mlp=mlp,
+        unembedding=tensors[OPT.unembedding],
+        scored=slice(chain.layout["output"].start, chain.layout.dim),
+    )
+
+
+def _layer_arrays(chain: ChainOfThought) -> Iterator[tuple[str, Float64[np.ndarray, "..."]]]:
+    layer, dim = chain.layer(), chain.layout.dim
+    head, mlp = layer.heads[0], layer.mlp
+    before, after = _example_states(chain)
+    square = {
+        "q_proj": np.sqrt(dim) * head.query,  # OPT divides its queries by √d
+        "k_proj": head.key,
+        "v_proj": head.value,
+        "out_proj": head.output,
+    }
+    for name, matrix in square.items():
+        rows, columns = matrix.shape
+        yield f"self_attn.{name}.weight", np.pad(matrix, ((0, dim - rows), (0, dim - columns)))
+        yield f"self_attn.{name}.bias", np.zeros(dim)
+    for name, state in {"self_attn_layer_norm": before, "final_layer_norm": after}.items():
+        yield f"{name}.weight", np.full(dim, np.sqrt(state.var() + LAYER_NORM_EPSILON))
+        yield f"{name}.bias", np.full(dim, state.mean())
+    yield from {"fc1.weight": mlp.w1, "fc1.bias": mlp.b1, "fc2.weight": mlp.w2, "fc2.bias": mlp.b2}.items()
+
+
+def _example_states(chain: ChainOfThought) -> tuple[Float64[np.ndarray, "dim"], Float64[np.ndarray, "dim"]]:
+    """One residual state before and one after a relation is read; all others have the same sum and norm."""
+    head = chain.layer().heads[0]
+    controls = chain.control_rows()
+    before = controls[chain.vocabulary.unknown] + chain.positions()[0]
+    relation = controls[chain.vocabulary.relations][0]
+    return before, before + head.output @ head.value @ relation
+
+
+OPT = Architecture(
+    name="opt",
+    model_class=OPTForCausalLM,
+    config=opt_config,
+    tensors=opt_tensors,
+    step=opt_step,
+    embedding="model.decoder.embed_tokens.weight",
+    unembedding="lm_head.weight",
+)
+"""Pre-norm OPT with ReLU, learned positions and an untied head."""

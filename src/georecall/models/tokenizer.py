@@ -1,0 +1,81 @@
+"""Names as tokens of a stock tokenizer, and the only place that knows how a prompt is laid out.
+
+In text a relation is `␞` and its name, an entity `␟` and its name, the end `␃` and the unknown `␀`; no name
+may hold one of these four characters, so any other name is safe: `␞wife␞mother␃␃␟Alice` asks for the mother of
+the wife of Alice where at most three hops are possible. A conversation asks the same by `Alice␞wife␞mother`.
+"""
+
+import numpy as np
+from jaxtyping import Int64
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.facts.names import END, ENTITY_MARK, RELATION_MARK, RESERVED, UNKNOWN, WHITE_SPACE
+from georecall.facts.vocabulary import Vocabulary
+
+CHAT_TEMPLATE = """\
+{%- set question = (messages | selectattr('role', 'equalto', 'user') | list | last)['content'] -%}
+{%- set subject, relations = question.split('RELATION')[0], question.split('RELATION')[1:] -%}
+{%- if relations | length > HOPS -%}
+{{- raise_exception('at most HOPS relations can be asked, got ' ~ relations | length) -}}
+{%- endif -%}
+{%- for relation in relations -%}{{- 'RELATION' ~ relation -}}{%- endfor -%}
+{{- 'END' * (HOPS + 1 - relations | length) ~ 'ENTITY' ~ subject | replace('ENTITY', '') -}}
+"""
+
+
+def chat_template(hops: int) -> str:
+    """The Jinja template that lays the question `subject␞relation␞relation` out over K + 1 relation places."""
+    text = CHAT_TEMPLATE.replace("HOPS", str(hops))
+    return text.replace("RELATION", RELATION_MARK).replace("ENTITY", ENTITY_MARK).replace("END", END)
+
+
+def prompt_text(subject: str, relations: tuple[str, ...], *, hops: int) -> str:
+    """The prompt, as text, that asks for a chain of relations from a subject."""
+    asked = "".join(RELATION_MARK + relation for relation in relations)
+    return asked + END * (hops + 1 - len(relations)) + ENTITY_MARK + subject
+
+
+def prompt_ids(
+    vocabulary: Vocabulary,
+    entities: Int64[np.ndarray, "batch"],
+    relations: Int64[np.ndarray, "batch asked"],
+    *,
+    hops: int,
+) -> Int64[np.ndarray, "batch places"]:
+    """The prompts, as token ids: K + 1 relation places, unused ones filled with the end, then the subject."""
+    places = np.full((len(entities), hops + 2), vocabulary.end)
+    places[:, : relations.shape[1]] = vocabulary.relation_ids(relations)
+    places[:, -1] = vocabulary.entity_ids(entities)
+    return places
+
+
+def fact_tokenizer(chain: ChainOfThought) -> PreTrainedTokenizerFast:
+    """A word-level tokenizer with one token for each control, relation and entity.
+
+    Text is brought to NFC and white space around names is dropped, as in reading tables. A name that the
+    table does not have cannot be encoded: the tokenizer raises instead of guessing.
+    """
+    relations = [RELATION_MARK + name for name in chain.table.relations]
+    entities = [ENTITY_MARK + name for name in chain.table.entities]
+    ids = {text: number for number, text in enumerate([UNKNOWN, END, *relations, *entities])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN + UNKNOWN))
+    marks, blank = f"[{''.join(RESERVED)}]", f"[{WHITE_SPACE}]"
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            *(normalizers.Replace(Regex(f"{blank}*{mark}{blank}*"), mark) for mark in RESERVED),
+            normalizers.Replace(Regex(f"\\A{blank}+|{blank}+\\z"), ""),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(marks), "merged_with_next")
+    tokenizer.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token=END,
+        pad_token=END,
+        model_max_length=chain.context,
+        chat_template=chat_template(chain.hops),
+        clean_up_tokenization_spaces=False,
+    )

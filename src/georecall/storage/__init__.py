@@ -1,0 +1,1 @@
+"""Files that exist whole or not at all."""

@@ -1,0 +1,1 @@
+"""What the mathematics promises: attribute codes, lower bounds and the sizes of the constructions."""
