@@ -8,7 +8,7 @@ import torch
 
 from georecall.claims.claim import Claim, Judgement, Preset, Result
 from georecall.constructions.one_hop import OneHop
-from georecall.facts.queries import all_queries, gold_entities, gold_paths, margins
+from georecall.facts.queries import all_queries, gold_entities, margins
 from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
 from georecall.models.architecture import DTYPES
@@ -37,7 +37,7 @@ class OneHopCell(Cell):
     def measure(self, progress: Progress) -> dict[str, Any]:
         """Dimension, least margins and failures over all N·R facts."""
         table = random_bijections(self.n_subjects, self.n_relations, rng=np.random.default_rng(self.seed))
-        one_hop = OneHop(table, self.levels)
+        one_hop = OneHop(table, levels=self.levels)
         memory = FactMemory.compile(table, hops=1, levels=self.levels)
         queries = all_queries(table, 1)
         paths, stops = generate_paths(memory.chain, memory.model(), queries, progress=progress)
@@ -56,10 +56,10 @@ def least_margin(one_hop: OneHop, dtype: torch.dtype) -> float:
     model = RecallTransformer.from_weights(one_hop.weights(), dtype=dtype)
     least = np.inf
     for queries in all_queries(one_hop.table, 1).split(QUERIES_AT_ONCE):
-        tokens = torch.from_numpy(one_hop.tokens(queries.subjects, queries.relations[:, 0]))
+        tokens = torch.from_numpy(one_hop.prompts(queries))
         with torch.inference_mode():
             scores = model(tokens)[0].float().numpy()
-        lead = margins(scores, gold_paths(one_hop.table, queries)[:, 0])
+        lead = margins(scores, one_hop.gold(queries))
         least = min(least, float(np.nan_to_num(lead, nan=-np.inf).min()))
     return least
 

@@ -16,6 +16,13 @@ def run(
     hops: Annotated[int, typer.Option(help="Longest chain of relations that can be asked.")] = 3,
     levels: Annotated[int, typer.Option(help="Levels of the attribute code; 2 is binary.")] = 2,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    arch: Annotated[Literal["opt", "llama"], typer.Option(help="Stock architecture.")] = "opt",
+    rotate: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed of a random rotation: dense superpositions along no axis.", show_default=False
+        ),
+    ] = None,
     form: Annotated[
         Literal["auto", "long", "wide"],
         typer.Option(help="long (one fact a row), wide (one subject a row) or auto."),
@@ -44,7 +51,7 @@ def run(
 
     from georecall.memory import FactMemory
 
-    memory = FactMemory.compile(table, hops=hops, levels=levels, dtype=dtype)
+    memory = FactMemory.compile(table, hops=hops, levels=levels, dtype=dtype, arch=arch, rotate=rotate)
     memory.save(output, replace=force)
     info = memory.info()
     if json:
@@ -54,7 +61,8 @@ def run(
         {
             "wrote": output,
             "facts": f"{info.facts:,} about {info.subjects:,} subjects ({info.missing:,} unknown)",
-            "model": f"OPT, d = {info.dim}, width {info.width}, {info.parameters:,} parameters, {info.dtype}",
+            "model": f"{info.architecture}, d = {info.dim}, width {info.width}, "
+            f"{info.parameters:,} parameters, {info.dtype}",
             "chains": f"up to {info.hops} hops",
             "certified margin": f"{info.margin:.3f}; exact in {', '.join(info.exact_dtypes)}",
         }

@@ -21,7 +21,9 @@ def run(memory: MemoryArgument, json: JsonOption = False) -> None:
             "attributes": f"{info.attributes:,}",
             "facts": f"{info.facts:,} ({info.missing:,} unknown)",
             "hops": f"up to {info.hops}",
-            "d": f"{info.dim}  ({info.relations} blocks of {info.code_length} places, output, positions)",
+            "architecture": info.architecture
+            + ("" if info.rotation is None else f", rotated (seed {info.rotation})"),
+            "d": f"{info.dim}, with {info.relations} blocks of {info.code_length} places",
             "width": info.width,
             "parameters": f"{info.parameters:,}",
             "bits a fact": f"{info.bits_per_fact:.2f}, bound {info.bound_bits_per_fact:.2f}",

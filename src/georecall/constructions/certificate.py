@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float64, Int64, Shaped
 
-from georecall.constructions.chain_of_thought import END_SCORE, NAME_SCORE, ChainOfThought
+from georecall.constructions.chain import END_SCORE, NAME_SCORE, Chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Witnesses:
     silent: Bool[np.ndarray, "prompts steps"]
 
 
-def witnesses(chain: ChainOfThought) -> Witnesses:
+def witnesses(chain: Chain) -> Witnesses:
     """The witness subjects of a construction and the outputs that they must give.
 
     Prompts of two kinds: for every witness, each relation (or ␃) at all places; and for the first witness, each
@@ -88,7 +88,7 @@ def witnesses(chain: ChainOfThought) -> Witnesses:
 
 
 def certify(
-    chain: ChainOfThought,
+    chain: Chain,
     found: Float64[np.ndarray, "prompts context dim"],
     *,
     dtype: str,
@@ -104,8 +104,8 @@ def certify(
     """
     known = witnesses(chain)
     steps = found[:, chain.relation_places :]
-    output = steps[..., chain.layout["output"]]
-    clock = np.abs(steps[..., chain.layout["positions"]].sum(axis=-1) - 1).max()
+    output = (steps @ chain.directions)[..., chain.layout["output"]]
+    clock = np.abs(steps @ chain.clock[0] - 1).max()
     rounding = 4 * (epsilon / 2) * (chain.levels - 1)
     errors = np.abs(output - known.expected).max(axis=-1)
     deviation = errors[~known.silent].max() + rounding

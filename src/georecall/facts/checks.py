@@ -12,6 +12,7 @@ from georecall.facts.names import fault
 
 BLANK = -1
 SHOWN = 10
+MAX_CELLS = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class CodedFacts:
     def column(self, fact: int, kind: str) -> str:
         """The column that holds a fact's subject, relation or object."""
         if kind != "subject" and self.origin.relation is None:
-            return self.names["relation"][self.relation[fact]]
+            return self.names["relation"][int(self.relation[fact])]
         return str(getattr(self.origin, kind))
 
     def question(self, fact: int) -> str:
@@ -95,11 +96,15 @@ def refuse_unusable_names(facts: CodedFacts) -> None:
 def settle(facts: CodedFacts) -> tuple[Int64[np.ndarray, "subjects relations"], int]:
     """The answer to every question, -1 where there is none, and how many facts only repeat an earlier one.
 
-    Raises TableError if a question has two different answers, or an answer and a blank.
+    Raises TableError if a question has two different answers, or an answer and a blank, or if there are more
+    than 10^9 questions.
     """
-    n_relations = len(facts.names["relation"])
+    n_subjects, n_relations = len(facts.names["subject"]), len(facts.names["relation"])
+    if n_subjects * n_relations > MAX_CELLS:
+        sizes = f"{n_subjects} subjects and {n_relations} relations"
+        raise TableError(f"{facts.origin.source}: expected at most {MAX_CELLS} cells, got {sizes}")
     questions = facts.subject * n_relations + facts.relation
-    first = np.full(len(facts.names["subject"]) * n_relations, -1)
+    first = np.full(n_subjects * n_relations, -1)
     # NumPy keeps the last of repeated assignments; in reverse order that is the first fact of a question.
     first[questions[::-1]] = np.arange(len(questions))[::-1]
     earlier = first[questions]

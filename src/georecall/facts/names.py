@@ -1,10 +1,14 @@
-"""What a name is: the one rule by which names are read, compared and asked for."""
+"""What a name is: the one rule by which names are read, compared and asked for.
+
+Any text is a name, with control characters, NUL and all, but for the reserved characters and lone surrogates.
+"""
 
 import difflib
 import heapq
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 
 from georecall.errors import GeorecallError, TableError, UnknownNameError
 
@@ -31,8 +35,10 @@ def normalise(name: str) -> str:
     normalise(name) = NFC(name) stripped of WHITE_SPACE. Inner white space stays as it is, so
     "San  Jose" and "San Jose" are two names. The function is idempotent.
 
-    Raises GeorecallError if the name holds a lone surrogate, which no file can store.
+    Raises GeorecallError if the name is no text, or holds a lone surrogate, which no file can store.
     """
+    if not isinstance(name, str):
+        raise GeorecallError(f"expected text, got {name!r}")
     if name.isascii():
         return name.strip(WHITE_SPACE)
     if _has_surrogate(name):
@@ -42,6 +48,8 @@ def normalise(name: str) -> str:
 
 def fault(name: str) -> str | None:
     """Why a text cannot stand as a name in a table, in words; None when it can."""
+    if not isinstance(name, str):
+        return "is no text"
     if not name:
         return "is blank"
     if not name.isascii():
@@ -56,12 +64,15 @@ def fault(name: str) -> str | None:
 def nearest(name: str, candidates: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
     """The candidates most like a name, best first, by `difflib` without regard to case.
 
-    Among many candidates only the 5,000 that share the first letter and are closest in length are compared.
+    Among very many candidates only the 5,000 that begin most like the name and are closest in length take part.
     """
     wanted = name.casefold()
-    pool = heapq.nsmallest(
-        _SEARCHED, candidates, key=lambda c: (c[:1].casefold() != wanted[:1], abs(len(c) - len(name)))
-    )
+
+    def distance(candidate: str) -> tuple[int, int]:
+        shared = commonprefix([candidate.casefold(), wanted])  # noqa: RUF071 - names are no paths
+        return -len(shared), abs(len(candidate) - len(name))
+
+    pool = heapq.nsmallest(_SEARCHED, candidates, key=distance)
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
     return tuple(folded[match] for match in difflib.get_close_matches(wanted, folded, n=count))
 
@@ -74,7 +85,7 @@ def resolve(name: str, index: Mapping[str, int], *, kind: str) -> int:
     try:
         return index[normalise(name)]
     except (KeyError, GeorecallError):
-        close = ", ".join(map(repr, nearest(name, index))) or "none"
+        close = ", ".join(map(repr, nearest(str(name), index))) or "none"
         raise UnknownNameError(
             f"expected one of the {len(index)} {kind} of the table, got {name!r}; nearest: {close}"
         ) from None

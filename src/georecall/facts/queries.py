@@ -84,7 +84,8 @@ def gold_paths(table: FactTable, queries: Queries) -> Int64[np.ndarray, "batch h
 
 def gold_entities(table: FactTable, queries: Queries) -> Int64[np.ndarray, "batch hops"]:
     """Index in `entities` of what `gold_paths` gives; -1 where it is unknown. Raises as `gold_paths` does."""
-    return np.append(table.entity_of_attribute, -1)[gold_paths(table, queries)]
+    entities: np.ndarray = np.append(table.entity_of_attribute, -1)[gold_paths(table, queries)]
+    return entities
 
 
 def correct(
@@ -100,10 +101,8 @@ def correct(
     right = np.zeros(len(gold), dtype=np.bool_)
     rows = np.flatnonzero(gold >= 0)
     known = scores[rows]
-    as_high = np.count_nonzero(
-        known >= scores[rows, gold[rows]][:, None], axis=1
-    )  # gold itself and every rival
-    right[rows] = (as_high == 1) & ~np.isnan(known).any(axis=1)
+    as_high = known >= scores[rows, gold[rows]][:, None]  # gold itself and every rival
+    right[rows] = (np.count_nonzero(as_high, axis=1) == 1) & ~np.isnan(known).any(axis=1)
     return right
 
 

@@ -40,7 +40,8 @@ def read_table(
     Raises TableError if the file cannot be read as asked; the message names file, line, column and value.
     """
     file = Path(path)
-    names = ColumnNames(subject=subject, relation=relation, object=object)
+    given = {"subject": subject, "relation": relation, "object": object}
+    names = ColumnNames(**{kind: normalise(name) for kind, name in given.items() if name is not None})
     _check(file, form)
     if file.suffix.lower() == _RELATIONS:
         if form != "auto" or names.given:
@@ -86,7 +87,7 @@ def _check(file: Path, form: str) -> None:
     if not file.exists():
         raise TableError(f"{file}: no such file")
     if not file.is_file():
-        raise TableError(f"{file}: expected a file, got a directory")
+        raise TableError(f"{file}: expected a file, got a {'directory' if file.is_dir() else 'device'}")
     if file.suffix.lower() not in known:
         raise TableError(f"{file}: expected a file ending in {', '.join(known)}")
     if not file.stat().st_size:

@@ -39,9 +39,8 @@ class ReadReport:
         notes = [f"{what}: {number}" for number, what in counted if number]
         if self.ignored_columns:
             notes.append(f"columns ignored: {', '.join(map(repr, self.ignored_columns))}")
-        notes += [
-            f"different names that look alike: {', '.join(map(repr, g))}" for g in self.lookalikes[:_SHOWN]
-        ]
+        for group in self.lookalikes[:_SHOWN]:
+            notes.append(f"different names that look alike: {', '.join(map(repr, group[:_SHOWN]))}")
         if len(self.lookalikes) > _SHOWN:
             notes.append(f"groups of names that look alike, all told: {len(self.lookalikes)}")
         return tuple(notes)

@@ -117,7 +117,7 @@ def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for line, text in enumerate(file, 1):
                 if not text.isspace():
-                    record = parse(text, path=path, line=line)
+                    record = parse(text.rstrip(), path=path, line=line)
                     if not isinstance(record, dict):
                         raise TableError(
                             f"{path}, line {line}: expected a JSON object, got {text.strip():.60}"
@@ -141,11 +141,16 @@ def _open_parquet(path: Path) -> Sheet:
             kind = schema[column]
             if not (kind.is_integer() or isinstance(kind, pl.String | pl.Categorical | pl.Enum | pl.Null)):
                 raise TableError(f"{path}, column {column!r}: expected text or whole numbers, got {kind}")
-        frame = pl.read_parquet(path, columns=sorted(set(columns)))
-        series = [frame.get_column(header[number]).cast(pl.String).fill_null("") for number in columns]
+        try:
+            frame = pl.read_parquet(path, columns=sorted(columns))
+        except pl.exceptions.PolarsError as error:
+            raise TableError(f"{path}: expected a whole Parquet file: {error}") from None
+        # Renamed first: polars would take a column's name like "^.*$" for a pattern.
+        cells = [frame.get_column(header[number]).alias("cell") for number in columns]
+        texts = [cell.cast(pl.String).fill_null("") for cell in cells]
         for start in range(0, frame.height, _SLICE):
-            cells = zip(*(one.slice(start, _SLICE).to_list() for one in series), strict=True)
-            yield from enumerate(cells, start + 1)
+            slices = (text.slice(start, _SLICE).to_list() for text in texts)
+            yield from enumerate(zip(*slices, strict=True), start + 1)
 
     return Sheet(path=path, header=header, rows=rows, unit="row")
 

@@ -59,7 +59,7 @@ def model_card(memory: "FactMemory") -> str:
     chain, table = memory.chain, memory.table
     subject, relation = table.subjects[0], table.relations[0]
     return _CARD.format(
-        model_class="OPTForCausalLM",
+        model_class=memory.architecture.model_class.__name__,
         facts=table.n_facts,
         subjects=len(table.subjects),
         relations=len(table.relations),

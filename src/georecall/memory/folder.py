@@ -15,6 +15,7 @@ CERTIFICATE = "certificate.json"
 TENSORS = "model.safetensors"
 TABLE = "facts.parquet"
 CARD = "README.md"
+GROUND_TRUTH = "ground_truth.safetensors"
 
 _VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,16 +16,17 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from georecall.constructions.certificate import Certificate
-from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError
 from georecall.facts.queries import Query
 from georecall.facts.table import FactTable
 from georecall.memory import folder as files
 from georecall.memory.answers import Answer, Verification
 from georecall.memory.card import model_card
+from georecall.memory.ground_truth import GroundTruth
 from georecall.memory.verify import verify_memory
-from georecall.models.architecture import DTYPES
-from georecall.models.opt import OPT
+from georecall.models.architecture import DTYPES, Architecture
+from georecall.models.architectures import ARCHITECTURES
 from georecall.models.step import RecallStep
 from georecall.models.tokenizer import fact_tokenizer
 from georecall.progress import Progress, no_progress
@@ -46,8 +47,10 @@ class MemoryInfo:
     attributes: int
     facts: int
     missing: int
+    architecture: str
     hops: int
     levels: int
+    rotation: int | None
     code_length: int
     dim: int
     width: int
@@ -71,12 +74,22 @@ class FactMemory:
     and saving a large table never holds them all.
     """
 
-    chain: ChainOfThought
+    chain: Chain
+    architecture: Architecture[Any]
     dtype: str
     certificates: tuple[Certificate, ...]
 
     @classmethod
-    def compile(cls, table: FactTable, *, hops: int = 3, levels: int = 2, dtype: str = "float32") -> Self:
+    def compile(
+        cls,
+        table: FactTable,
+        *,
+        hops: int = 3,
+        levels: int = 2,
+        dtype: str = "float32",
+        arch: str = "opt",
+        rotate: int | None = None,
+    ) -> "FactMemory":
         """Write down the transformer that recalls `table`, and prove it in every number format.
 
         Raises:
@@ -85,11 +98,16 @@ class FactMemory:
         """
         if dtype not in DTYPES:
             raise ConstructionError(f"expected a dtype among {', '.join(DTYPES)}, got {dtype!r}")
-        chain = ChainOfThought(table, hops, levels)
-        layer = OPT.layer(OPT.tensors(chain))
+        if arch not in ARCHITECTURES:
+            raise ConstructionError(
+                f"expected an architecture among {', '.join(ARCHITECTURES)}, got {arch!r}"
+            )
+        architecture = ARCHITECTURES[arch]
+        chain = architecture.chain_class(table, hops, levels=levels, rotation=rotate)
+        layer = architecture.layer(architecture.tensors(chain))
         exact = {name: source.tensor(torch.float64) for name, source in layer.items()}
-        certificates = OPT.prove(chain, exact, list(DTYPES.values()))
-        memory = cls(chain=chain, dtype=dtype, certificates=certificates)
+        certificates = architecture.prove(chain, exact, list(DTYPES.values()))
+        memory = cls(chain=chain, architecture=architecture, dtype=dtype, certificates=certificates)
         if not memory.certificate.exact:
             raise ConstructionError(
                 f"with {levels} levels the model is not exact in {dtype} (certified margin "
@@ -117,11 +135,14 @@ class FactMemory:
     @cached_property
     def tensors(self) -> dict[str, Tensor]:
         """The tensors of the stock model, by name, in the memory's number format."""
-        return {name: source.tensor(DTYPES[self.dtype]) for name, source in OPT.tensors(self.chain).items()}
+        return {
+            name: source.tensor(DTYPES[self.dtype])
+            for name, source in self.architecture.tensors(self.chain).items()
+        }
 
     def model(self) -> PreTrainedModel:
-        """The stock `OPTForCausalLM`, sharing the memory's tensors."""
-        return OPT.model(self.chain, self.tensors)
+        """The stock model, sharing the memory's tensors."""
+        return self.architecture.model(self.chain, self.tensors)
 
     def tokenizer(self) -> PreTrainedTokenizerFast:
         """The stock tokenizer."""
@@ -174,7 +195,7 @@ class FactMemory:
 
     @cached_property
     def _step(self) -> RecallStep:
-        return OPT.step(self.chain, self.tensors)
+        return self.architecture.step(self.chain, self.tensors)
 
     def _indices(
         self, queries: Sequence[Query]
@@ -190,7 +211,7 @@ class FactMemory:
 
     # Editing
 
-    def edit(self, subject: str, relation: str, attribute: str) -> Self:
+    def edit(self, subject: str, relation: str, attribute: str) -> "FactMemory":
         """A new memory in which one answer is another entity; one row of the embedding differs.
 
         Raises:
@@ -199,19 +220,19 @@ class FactMemory:
         """
         return self._with_answer(subject, relation, attribute)
 
-    def forget(self, subject: str, relation: str) -> Self:
+    def forget(self, subject: str, relation: str) -> "FactMemory":
         """A new memory in which one answer is unknown; raises as `edit` does."""
         return self._with_answer(subject, relation, None)
 
-    def _with_answer(self, subject: str, relation: str, attribute: str | None) -> Self:
+    def _with_answer(self, subject: str, relation: str, attribute: str | None) -> "FactMemory":
         chain = self.chain.with_answer(subject, relation, attribute)
         edited = replace(self, chain=chain)
         if "tensors" in vars(self):
             entity = self.table.resolve_subject(subject)
             row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
-            embedding = self.tensors[OPT.embedding].clone()
+            embedding = self.tensors[self.architecture.embedding].clone()
             embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
-            vars(edited)["tensors"] = self.tensors | {OPT.embedding: embedding}
+            vars(edited)["tensors"] = self.tensors | {self.architecture.embedding: embedding}
         return edited
 
     # Checking
@@ -225,18 +246,24 @@ class FactMemory:
             attributes=len(table.attributes),
             facts=table.n_facts,
             missing=table.answers.size - table.n_facts,
+            architecture=self.architecture.name,
             hops=chain.hops,
             levels=chain.levels,
+            rotation=chain.rotation,
             code_length=chain.code.length,
             dim=chain.layout.dim,
             width=chain.width,
-            parameters=sum(math.prod(source.shape) for source in OPT.tensors(chain).values()),
+            parameters=sum(math.prod(source.shape) for source in self.architecture.tensors(chain).values()),
             bits_per_fact=chain.code.bits_per_codeword,
             bound_bits_per_fact=math.log2(chain.n_entities),
             dtype=self.dtype,
             margin=self.certificate.margin,
             exact_dtypes=self.exact_dtypes,
         )
+
+    def ground_truth(self) -> GroundTruth:
+        """The mechanism, to score an interpretability method against; `ground_truth.safetensors` in a folder."""
+        return GroundTruth.of(self.chain)
 
     def verify(self, *, chains: int = 1000, seed: int = 0, progress: Progress = no_progress) -> Verification:
         """Check every fact and sampled chains against the table: see `memory.verify`."""
@@ -253,15 +280,16 @@ class FactMemory:
         """
         with whole_folder(Path(path), marker=files.CERTIFICATE, replace=replace) as folder:
             self.table.write_parquet(folder / files.TABLE)
-            OPT.config(self.chain, DTYPES[self.dtype]).save_pretrained(folder)
-            OPT.generation_config(self.chain).save_pretrained(folder)
+            self.architecture.config(self.chain, DTYPES[self.dtype]).save_pretrained(folder)
+            self.architecture.generation_config(self.chain).save_pretrained(folder)
             self.tokenizer().save_pretrained(folder)
             (folder / files.CARD).write_text(model_card(self), encoding="utf-8")
+            self.ground_truth().write(folder / files.GROUND_TRUTH)
             digest = write_safetensors(folder / files.TENSORS, self._sources(), DTYPES[self.dtype])
             files.write_certificate(folder, self._statement(), {files.TENSORS: digest})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> "FactMemory":
         """The memory in a folder, after checking the hash of every file.
 
         Raises:
@@ -272,8 +300,12 @@ class FactMemory:
         sealed = files.read_certificate(folder)
         table = FactTable.read_parquet(folder / files.TABLE)
         made = sealed["construction"]
+        architecture = ARCHITECTURES[made["architecture"]]
         memory = cls(
-            chain=ChainOfThought(table, made["hops"], made["levels"]),
+            chain=architecture.chain_class(
+                table, made["hops"], levels=made["levels"], rotation=made["rotation"]
+            ),
+            architecture=architecture,
             dtype=made["dtype"],
             certificates=tuple(Certificate.from_dict(proof) for proof in sealed["proofs"]),
         )
@@ -283,15 +315,16 @@ class FactMemory:
     def _sources(self) -> dict[str, TensorSource]:
         if "tensors" in vars(self):
             return {name: TensorSource.of(tensor) for name, tensor in self.tensors.items()}
-        return OPT.tensors(self.chain)
+        return self.architecture.tensors(self.chain)
 
     def _statement(self) -> dict[str, Any]:
         return {
             "construction": {
                 "name": "chain of thought",
-                "architecture": OPT.name,
+                "architecture": self.architecture.name,
                 "hops": self.chain.hops,
                 "levels": self.chain.levels,
+                "rotation": self.chain.rotation,
                 "dtype": self.dtype,
             },
             "table": {"digest": self.table.digest(), "facts": self.table.n_facts},

@@ -11,7 +11,6 @@ from georecall.facts.queries import Queries, gold_entities, sample_queries
 from georecall.memory.answers import FailedQuery, Verification
 from georecall.models.architecture import DTYPES
 from georecall.models.generation import generate_paths
-from georecall.models.opt import OPT
 from georecall.progress import Progress
 
 if TYPE_CHECKING:
@@ -32,7 +31,10 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
     4. `chains` random chains of 1 to K hops go through the stock model's `generate`.
     """
     rng = np.random.default_rng(seed)
-    (certificate,) = OPT.prove(memory.chain, OPT.layer(memory.tensors), [DTYPES[memory.dtype]])
+    architecture = memory.architecture
+    (certificate,) = architecture.prove(
+        memory.chain, architecture.layer(memory.tensors), [DTYPES[memory.dtype]]
+    )
     altered = tuple(_altered_rows(memory, progress))
     asked, least, wrong = _ask_facts(memory, rng, progress)
     return Verification(
@@ -50,8 +52,8 @@ def _altered_rows(memory: "FactMemory", progress: Progress) -> Iterator[str]:
     chain, tensors = memory.chain, memory.tensors
     tokens = memory.tokenizer()
     for name, chunks in (
-        (OPT.embedding, chain.embedding_chunks(ROWS_AT_ONCE)),
-        (OPT.unembedding, chain.unembedding_chunks(ROWS_AT_ONCE)),
+        (memory.architecture.embedding, chain.embedding_chunks(ROWS_AT_ONCE)),
+        (memory.architecture.unembedding, chain.unembedding_chunks(ROWS_AT_ONCE)),
     ):
         start = 0
         for chunk in chunks:

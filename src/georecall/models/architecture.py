@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
 
 from georecall.constructions.certificate import Certificate, certify, witnesses
-from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.constructions.chain import Chain
 from georecall.models.step import RecallStep
 from georecall.storage.tensors import TensorSource
 
@@ -19,34 +19,37 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 WITNESS_BATCH = 1024
 
 Held = TypeVar("Held")
+AnyChain = TypeVar("AnyChain", bound=Chain)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Architecture:
+class Architecture(Generic[AnyChain]):
     """A stock architecture: its model class, and its configuration, tensors and single step for a construction."""
 
     name: str
     model_class: type[PreTrainedModel]
-    config: Callable[[ChainOfThought, torch.dtype], PreTrainedConfig]
-    tensors: Callable[[ChainOfThought], dict[str, TensorSource]]
-    step: Callable[[ChainOfThought, Mapping[str, Tensor]], RecallStep]
+    chain_class: type[AnyChain]
+    config: Callable[[AnyChain, torch.dtype], PreTrainedConfig]
+    tensors: Callable[[AnyChain], dict[str, TensorSource]]
+    step: Callable[[AnyChain, Mapping[str, Tensor]], RecallStep]
     embedding: str
     unembedding: str
 
-    def generation_config(self, chain: ChainOfThought) -> GenerationConfig:
+    def generation_config(self, chain: AnyChain) -> GenerationConfig:
         """Greedy decoding until the end token, for at most K answers and the end."""
         end = chain.vocabulary.end
         return GenerationConfig(
             do_sample=False, max_new_tokens=chain.hops + 1, eos_token_id=end, pad_token_id=end
         )
 
-    def model(self, chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> PreTrainedModel:
+    def model(self, chain: AnyChain, tensors: Mapping[str, Tensor]) -> PreTrainedModel:
         """The stock model that holds these very tensors (nothing is copied)."""
         config = self.config(chain, tensors[self.embedding].dtype)
         config.vocab_size = len(tensors[self.embedding])
         with torch.device("meta"):
             model = self.model_class(config)
         model.load_state_dict(dict(tensors), assign=True)
+        _make_buffers(model, config)
         model.generation_config = self.generation_config(chain)
         return model.eval().requires_grad_(False)
 
@@ -57,7 +60,7 @@ class Architecture:
         }
 
     def prove(
-        self, chain: ChainOfThought, layer: Mapping[str, Tensor], dtypes: Sequence[torch.dtype]
+        self, chain: AnyChain, layer: Mapping[str, Tensor], dtypes: Sequence[torch.dtype]
     ) -> tuple[Certificate, ...]:
         """Run the stock layer on the witness subjects, in every format asked for."""
         known = witnesses(chain)
@@ -73,3 +76,11 @@ class Architecture:
             name = str(dtype).removeprefix("torch.")
             certificates.append(certify(chain, found, dtype=name, epsilon=torch.finfo(dtype).eps))
         return tuple(certificates)
+
+
+def _make_buffers(model: PreTrainedModel, config: PreTrainedConfig) -> None:
+    """Make again the modules with buffers that no file holds, such as rotary frequencies."""
+    for name, module in list(model.named_modules()):
+        if any(buffer.is_meta for buffer in module.buffers(recurse=False)):
+            parent, _, attribute = name.rpartition(".")
+            setattr(model.get_submodule(parent), attribute, type(module)(config))

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.constructions.chain import Chain
 from georecall.facts.queries import Queries
 from georecall.models.tokenizer import prompt_ids
 from georecall.progress import Progress, no_progress
@@ -18,7 +18,7 @@ PROMPTS_AT_ONCE = 256
 
 
 def generate_paths(
-    chain: ChainOfThought, model: PreTrainedModel, queries: Queries, *, progress: Progress = no_progress
+    chain: Chain, model: PreTrainedModel, queries: Queries, *, progress: Progress = no_progress
 ) -> tuple[Int64[np.ndarray, "batch hops"], Bool[np.ndarray, "batch"]]:
     """The entities that the model generates hop by hop (−1: unknown), and whether it stops right after them."""
     total, length = queries.relations.shape

@@ -89,7 +89,7 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep
         carried=carried,
         mlp=mlp,
         unembedding=tensors[OPT.unembedding],
-        scored=slice(chain.layout["output"].start, chain.layout.dim),
+        scored=chain.scored,
     )
 
 
@@ -125,6 +125,7 @@ def _example_states(chain: ChainOfThought) -> tuple[Float64[np.ndarray, "dim"], 
 OPT = Architecture(
     name="opt",
     model_class=OPTForCausalLM,
+    chain_class=ChainOfThought,
     config=opt_config,
     tensors=opt_tensors,
     step=opt_step,

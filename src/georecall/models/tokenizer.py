@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.constructions.chain import Chain
 from georecall.facts.names import END, ENTITY_MARK, RELATION_MARK, RESERVED, UNKNOWN, WHITE_SPACE
 from georecall.facts.vocabulary import Vocabulary
 
@@ -51,7 +51,7 @@ def prompt_ids(
     return places
 
 
-def fact_tokenizer(chain: ChainOfThought) -> PreTrainedTokenizerFast:
+def fact_tokenizer(chain: Chain) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with one token for each control, relation and entity.
 
     Text is brought to NFC and white space around names is dropped, as in reading tables. A name that the

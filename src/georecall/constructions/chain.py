@@ -1,0 +1,217 @@
+"""Chains of thought: one layer that answers one hop, says it, and is asked again."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float64, Int8, Int64, Shaped
+
+from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.rotation import random_rotation
+from georecall.errors import ConstructionError
+from georecall.facts.table import FactTable
+from georecall.facts.vocabulary import Vocabulary
+from georecall.theory.codes import CompositionCode
+
+NAME_SCORE, END_SCORE = 4.0, 2.0
+"""Scale of ⟨C(a), y⟩, and the score of the end: a selected name has at least 4, a silent output 0."""
+
+CHUNK_ROWS = 8192
+"""Embedding rows made at a time: a few tens of megabytes."""
+
+
+@dataclass(frozen=True)
+class Chain(ABC):
+    """What every chain of thought shares: code, prompt, embeddings, gates, and the scores of the outputs.
+
+    The prompt is `r_1 … r_k ␃ … ␃ s` with `P = K + 1` relation places; the answer is `f_{r_1}(s)`, then
+    `f_{r_2}` of that, …, then `␃`. Step i is asked at place `P + i − 1` and reads the relation `P` places back.
+
+        E[entity]   = Σ_i B_i C(f_i(entity))     a superposition of its answers; C(unknown) where there is none
+        E[relation] = Σ_i B_i (C' if i is the relation else C(unknown))
+        E[␃]        = E[␀] = Σ_i B_i C(unknown)
+        attention   : carries −G·B_i 1 for every block i in which the token read holds C(unknown), none for C'
+        MLP         : y = Σ_i B_iᵀ (block i if it is open else 0), written to the output slice
+        scores      : 4⟨C(a), y⟩ for the entity or unknown a, 2 for ␃, 0 for relations
+
+    `C'` is `C(unknown)` with two neighbouring places swapped, so one place of each block, the flag, tells them
+    apart. All embeddings have the same sum and the same norm. Where a relation is read its block survives and
+    the right answer leads by at least 2; where ␃ is read every block is silent and ␃, at 2, leads by 2
+    (docs/theory.md §4). With `rotation`, the seed of a random rotation of the stream, the same function has
+    dense superpositions.
+    """
+
+    table: FactTable
+    hops: int
+    levels: int = field(default=2, kw_only=True)
+    rotation: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the hop limit."""
+        if self.hops < 1:
+            raise ConstructionError(f"the hop limit must be 1 or more, got {self.hops}")
+
+    def check_hops(self, asked: int) -> None:
+        """Refuse a number of relations that the prompt has no places for.
+
+        Raises:
+            ConstructionError: `asked` is not between 1 and K.
+        """
+        if not 1 <= asked <= self.hops:
+            raise ConstructionError(f"expected 1 to {self.hops} relations (the hop limit), got {asked}")
+
+    def with_answer(self, subject: str, relation: str, attribute: str | None) -> "Chain":
+        """The construction of the table with one answer changed; it shares the code, as the entities stay."""
+        chain = replace(self, table=self.table.with_answer(subject, relation, attribute))
+        shared = ("code", "codewords", "directions")
+        vars(chain).update({name: vars(self)[name] for name in shared if name in vars(self)})
+        return chain
+
+    @property
+    @abstractmethod
+    def layout(self) -> ResidualLayout:
+        """The named directions; the slices "blocks" and "output" are always there."""
+
+    @property
+    @abstractmethod
+    def silence(self) -> float:
+        """G, by which closed blocks are inhibited."""
+
+    @property
+    @abstractmethod
+    def clock(self) -> Float64[np.ndarray, "1 dim"]:
+        """The direction along which every state that is asked has 1; ␃ has its score from it."""
+
+    # Sizes
+
+    @cached_property
+    def code(self) -> CompositionCode:
+        """The code of the entities; the unknown has codeword 0, entity e has codeword e + 1."""
+        return CompositionCode.shortest(self.n_entities + 1, self.levels)
+
+    @property
+    def n_relations(self) -> int:
+        """R, the number of relations."""
+        return len(self.table.relations)
+
+    @property
+    def n_entities(self) -> int:
+        """E, the number of names that are subjects or attributes."""
+        return len(self.table.entities)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The token ids."""
+        return Vocabulary(n_relations=self.n_relations, n_entities=self.n_entities)
+
+    @property
+    def relation_places(self) -> int:
+        """P = K + 1: with all K relations given, one ␃ is left to be read after the last answer."""
+        return self.hops + 1
+
+    @property
+    def scored(self) -> slice:
+        """Coordinates of the stream outside of which every score's weights are 0."""
+        return slice(self.layout["output"].start if self.rotation is None else 0, self.layout.dim)
+
+    @property
+    def context(self) -> int:
+        """Longest sequence read: P relation places, the subject, and K emitted entities."""
+        return self.relation_places + 1 + self.hops
+
+    @property
+    def width(self) -> int:
+        """Hidden units, R·p: one for every place of every block."""
+        return self.n_relations * self.code.length
+
+    @cached_property
+    def directions(self) -> Float64[np.ndarray, "dim dim"]:
+        """The direction, a column, of every coordinate of the layout: unit vectors, rotated if asked for."""
+        dim = self.layout.dim
+        return np.eye(dim) if self.rotation is None else random_rotation(dim, self.rotation)
+
+    # Weights
+
+    @cached_property
+    def codewords(self) -> Int8[np.ndarray, "names places"]:
+        """Codewords of the unknown and of every entity, in this order."""
+        return self.code.unrank(np.arange(self.n_entities + 1))
+
+    def entity_rows(self, entities: slice) -> Float64[np.ndarray, "entities dim"]:
+        """Embeddings of a range of entities: the superpositions of their answers."""
+        return self.superpose(self.codewords[self.names_of(entities)])
+
+    def names_of(self, entities: slice) -> Int64[np.ndarray, "entities relations"]:
+        """Index of the codeword of every answer of a range of entities; 0 where it is unknown."""
+        start, stop, _ = entities.indices(self.n_entities)
+        names = np.zeros((stop - start, self.n_relations), dtype=np.int64)
+        answers = self.table.answers[start:stop]
+        names[: len(answers)] = np.append(self.table.entity_of_attribute, -1)[answers] + 1
+        return names
+
+    def superpose(
+        self, blocks: Shaped[np.ndarray, "rows relations places"]
+    ) -> Float64[np.ndarray, "rows dim"]:
+        """Embeddings of entities `Σ_i B_i block_i`."""
+        return self._rows(blocks=blocks.reshape(len(blocks), -1))
+
+    def control_rows(self) -> Float64[np.ndarray, "controls dim"]:
+        """Embeddings of ␀, ␃ and the relations, in the order of the vocabulary."""
+        closed, opened = self._gate_patterns()
+        is_open = np.concatenate([np.zeros((2, self.n_relations)), np.eye(self.n_relations)])[..., None]
+        return self.superpose(is_open * opened + (1 - is_open) * closed)
+
+    def embedding_chunks(self, rows: int = CHUNK_ROWS) -> Iterator[Float64[np.ndarray, "rows dim"]]:
+        """The embedding in the order of the vocabulary, a few rows at a time."""
+        yield self.control_rows()
+        for start in range(0, self.n_entities, rows):
+            yield self.entity_rows(slice(start, start + rows))
+
+    def unembedding_chunks(self, rows: int = CHUNK_ROWS) -> Iterator[Float64[np.ndarray, "rows dim"]]:
+        """The unembedding in the order of the vocabulary: `4 C(a)` for names, 2 for ␃, 0 for relations."""
+        yield self._rows(output=NAME_SCORE * self.codewords[:1])
+        yield END_SCORE * self.clock
+        yield np.zeros((self.n_relations, self.layout.dim))
+        for start in range(1, self.n_entities + 1, rows):
+            yield self._rows(output=NAME_SCORE * self.codewords[start : start + rows])
+
+    def flag_reader(self) -> Float64[np.ndarray, "relations dim"]:
+        """Reads the flag of every block: 1 where the block of the token read says "closed", 0 for "open"."""
+        flags = np.zeros((self.n_relations, self.width))
+        relations = np.arange(self.n_relations)
+        flags[relations, relations * self.code.length + self._flag] = 1
+        return self._rows(blocks=flags)
+
+    def inhibition(self) -> Float64[np.ndarray, "dim relations"]:
+        """Carries each flag to its block: −G·B_i 1."""
+        blocks = np.repeat(np.eye(self.n_relations), self.code.length, axis=1)
+        return -self.silence * self._rows(blocks=blocks).T
+
+    def select(self) -> Float64[np.ndarray, "width dim"]:
+        """Reads every place of every block."""
+        return self._rows(blocks=np.eye(self.width))
+
+    def write(self) -> Float64[np.ndarray, "dim width"]:
+        """Writes the sum of the blocks, place by place, to the output slice."""
+        return self._rows(output=np.tile(np.eye(self.code.length), (self.n_relations, 1))).T
+
+    def _rows(self, **parts: Shaped[np.ndarray, "rows _"]) -> Float64[np.ndarray, "rows dim"]:
+        """Vectors of the stream given by their values on slices of the layout."""
+        rows = np.zeros((len(next(iter(parts.values()))), self.layout.dim))
+        for name, part in parts.items():
+            rows[:, self.layout[name]] = part
+        return rows if self.rotation is None else rows @ self.directions.T
+
+    @property
+    def _flag(self) -> int:
+        """The place of a block that is 1 in C(unknown) and 0 in C': the first place of level 1."""
+        return self.code.composition[0]
+
+    def _gate_patterns(self) -> tuple[Float64[np.ndarray, "places"], Float64[np.ndarray, "places"]]:
+        """C(unknown) and C'."""
+        closed = self.codewords[0].astype(np.float64)
+        opened = closed.copy()
+        opened[[self._flag - 1, self._flag]] = closed[[self._flag, self._flag - 1]]
+        return closed, opened

@@ -1,0 +1,82 @@
+"""What the constructions share that answer a whole question in one step."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.weights import TransformerWeights
+from georecall.errors import ConstructionError
+from georecall.facts.queries import Queries, gold_paths
+from georecall.facts.table import FactTable
+from georecall.theory.codes import CompositionCode
+from georecall.theory.sizes import ConstructionSize
+
+
+@dataclass(frozen=True)
+class SingleAnswer(ABC):
+    """A transformer that answers questions of exactly k hops with one output.
+
+    Tokens are the subjects, then the relations; a prompt is `r_1 … r_k s`. Outputs are the attributes, then the
+    unknown.
+    """
+
+    table: FactTable
+    hops: int = field(default=1, kw_only=True)
+    levels: int = field(default=2, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the number of hops."""
+        if self.hops < 1:
+            raise ConstructionError(f"the number of hops must be 1 or more, got {self.hops}")
+
+    @property
+    @abstractmethod
+    def size(self) -> ConstructionSize:
+        """Predicted sizes, which the weights have exactly."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> ResidualLayout:
+        """The named directions of the residual stream."""
+
+    @abstractmethod
+    def weights(self) -> TransformerWeights:
+        """The weights; ConstructionError if they do not fit in memory."""
+
+    @cached_property
+    def code(self) -> CompositionCode:
+        """The code of the attributes and of the unknown: output a has codeword a."""
+        return CompositionCode.shortest(self.unknown + 1, self.levels)
+
+    @property
+    def unknown(self) -> int:
+        """The output that stands for a fact that is missing."""
+        return len(self.table.attributes)
+
+    def prompts(self, queries: Queries) -> Int64[np.ndarray, "batch time"]:
+        """Token ids of questions."""
+        relations = len(self.table.subjects) + queries.relations
+        return np.concatenate([relations, queries.subjects[:, None]], axis=1)
+
+    def gold(self, queries: Queries) -> Int64[np.ndarray, "batch"]:
+        """The right outputs, by table look-up."""
+        return self._outputs(gold_paths(self.table, queries)[:, -1])
+
+    def _outputs(self, answers: Int64[np.ndarray, "*batch"]) -> Int64[np.ndarray, "*batch"]:
+        return np.where(answers < 0, self.unknown, answers)
+
+    def _reads(self, place: int) -> Float64[np.ndarray, "keys queries"]:
+        """Attention of the last token, which is the subject, to one place of the prompt."""
+        reads = np.zeros((self.hops + 1, self.hops + 1))
+        reads[place, self.hops] = 1
+        return reads
+
+    def _positions(self) -> Float64[np.ndarray, "context dim"]:
+        """One direction for each position, on the slice "positions"."""
+        rows = np.zeros((self.hops + 1, self.layout.dim))
+        rows[:, self.layout["positions"]] = np.eye(self.hops + 1)
+        return rows
