@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from georecall.claims.claim import Claim, Judgement, Preset, Result
-from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.facts.queries import gold_entities, sample_queries
 from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
@@ -14,10 +13,10 @@ from georecall.models.generation import generate_paths
 from georecall.progress import Progress
 from georecall.storage.cells import Cell
 
-WORLDS: dict[Preset, tuple[tuple[int, int], ...]] = {
-    "quick": ((64, 2), (256, 4)),
-    "standard": ((256, 2), (256, 16), (1024, 8)),
-    "paper": ((1024, 8), (4096, 16)),
+WORLDS: dict[Preset, tuple[tuple[int, int, str], ...]] = {
+    "quick": ((64, 2, "opt"), (256, 4, "llama")),
+    "standard": ((256, 2, "llama"), (256, 16, "opt"), (1024, 8, "opt"), (1024, 8, "llama")),
+    "paper": ((1024, 8, "opt"), (4096, 16, "opt"), (4096, 16, "llama")),
 }
 HOPS = 8
 QUERIES = 20_000
@@ -28,6 +27,7 @@ class ChainCell(Cell):
 
     n_subjects: int
     n_relations: int
+    arch: str
     hops: int = HOPS
     queries: int = QUERIES
     seed: int = 0
@@ -36,7 +36,8 @@ class ChainCell(Cell):
         """Failures for each number of hops, and the dimension for each hop limit up to K."""
         rng = np.random.default_rng(self.seed)
         table = random_bijections(self.n_subjects, self.n_relations, rng=rng)
-        memory = FactMemory.compile(table, hops=self.hops)
+        memory = FactMemory.compile(table, hops=self.hops, arch=self.arch)
+        chain_class = memory.architecture.chain_class
         model, failures = memory.model(), []
         for length in range(1, self.hops + 1):
             queries = sample_queries(table, length, self.queries, rng)
@@ -47,12 +48,12 @@ class ChainCell(Cell):
             "failures": failures,
             "margin": memory.certificate.margin,
             "block_dim": self.n_relations * memory.chain.code.length,
-            "dims": [ChainOfThought(table, limit).layout.dim for limit in range(1, self.hops + 1)],
+            "dims": [chain_class(table, limit).layout.dim for limit in range(1, self.hops + 1)],
         }
 
 
 def _cells(preset: Preset) -> Sequence[Cell]:
-    return [ChainCell(n_subjects=n, n_relations=r) for n, r in WORLDS[preset]]
+    return [ChainCell(n_subjects=n, n_relations=r, arch=arch) for n, r, arch in WORLDS[preset]]
 
 
 def _judge(results: Sequence[Result]) -> Judgement:
@@ -61,7 +62,8 @@ def _judge(results: Sequence[Result]) -> Judgement:
     growth = [np.diff(result["dims"]) for result in results]
     linear = all((steps <= steps[0]).all() for steps in growth)
     extra = ", ".join(
-        f"{result['dims'][-1] - result['block_dim']} at N = {result['n_subjects']}, R = {result['n_relations']}"
+        f"{result['dims'][-1] - result['block_dim']} in {result['arch']} at N = {result['n_subjects']}, "
+        f"R = {result['n_relations']}"
         for result in results
     )
     return Judgement(

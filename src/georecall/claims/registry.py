@@ -4,14 +4,16 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from georecall.claims.bounds import K5
 from georecall.claims.chain_of_thought import K4
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
 from georecall.claims.one_hop import K1
+from georecall.claims.several_hops import K2, K3
 from georecall.errors import GeorecallError
 from georecall.progress import Progress
 from georecall.storage.files import write_text
 
-CLAIMS: tuple[Claim, ...] = (K1, K4)
+CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5)
 
 
 def select(ids: str | None) -> tuple[Claim, ...]:
@@ -19,7 +21,6 @@ def select(ids: str | None) -> tuple[Claim, ...]:
 
     Raises:
         GeorecallError: an id is not a claim's, or none is given.
-
     """
     if ids is None:
         return CLAIMS
@@ -36,7 +37,6 @@ def reproduce(claims: Sequence[Claim], preset: str, folder: Path, progress: Prog
 
     Raises:
         GeorecallError: the preset is not one of `PRESETS`.
-
     """
     size: Preset | None = next((known for known in PRESETS if known == preset), None)
     if size is None:

@@ -8,10 +8,10 @@ from georecall.errors import GeorecallError
 
 
 def main() -> None:
-    """Run the command line; bad input prints one error and exits with code 2."""
+    """Run the command line; bad input, or a file that cannot be used, prints one error and exits with code 2."""
     try:
         app()
-    except GeorecallError as error:
+    except (GeorecallError, OSError) as error:
         print_error(str(error))
         sys.exit(2)
     except KeyboardInterrupt:

@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from georecall.cli.output import JsonOption, print_json, print_note, print_pairs
+from georecall.cli.output import JsonOption, contents, print_json, print_note, print_pairs
 
 
 def run(
     facts: Annotated[
-        Path, typer.Argument(help="Table of facts: CSV, TSV, JSON lines, Parquet.", show_default=False)
+        Path,
+        typer.Argument(help="A .csv, .tsv, .jsonl, .parquet or relation .json file.", show_default=False),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.", show_default=False)],
     hops: Annotated[int, typer.Option(help="Longest chain of relations that can be asked.")] = 3,
@@ -20,7 +21,7 @@ def run(
     rotate: Annotated[
         int | None,
         typer.Option(
-            help="Seed of a random rotation: dense superpositions along no axis.", show_default=False
+            min=0, help="Seed of a random rotation: dense superpositions along no axis.", show_default=False
         ),
     ] = None,
     form: Annotated[
@@ -32,8 +33,10 @@ def run(
     object_: Annotated[
         str | None, typer.Option("--object", help="Column of the objects.", show_default=False)
     ] = None,
-    allow_missing: Annotated[bool, typer.Option(help="Blank objects are unknown facts.")] = False,
-    force: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Read blank objects as unknown facts.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing memory.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compile a table of facts into a stock transformer that recalls every fact and every chain.
@@ -41,16 +44,16 @@ def run(
     Example: `georecall compile facts.csv -o memory/ --hops 3`
     """
     from georecall.facts.readers import read_table
+
+    columns = {"subject": subject, "relation": relation, "object": object_}
+    table, report = read_table(facts, form=form, allow_missing=allow_missing, **columns)
+
+    from georecall.memory import FactMemory  # imports torch, so after the table is known to be sound
     from georecall.memory.folder import check_output
 
     check_output(output, replace=force)
-    columns = {"subject": subject, "relation": relation, "object": object_}
-    table, report = read_table(facts, form=form, allow_missing=allow_missing, **columns)
     for note in report.notes():
         print_note(note)
-
-    from georecall.memory import FactMemory
-
     memory = FactMemory.compile(table, hops=hops, levels=levels, dtype=dtype, arch=arch, rotate=rotate)
     memory.save(output, replace=force)
     info = memory.info()
@@ -60,7 +63,7 @@ def run(
     print_pairs(
         {
             "wrote": output,
-            "facts": f"{info.facts:,} about {info.subjects:,} subjects ({info.missing:,} unknown)",
+            **contents(memory),
             "model": f"{info.architecture}, d = {info.dim}, width {info.width}, "
             f"{info.parameters:,} parameters, {info.dtype}",
             "chains": f"up to {info.hops} hops",

@@ -17,12 +17,12 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write instead.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing output folder.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output folder.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Change one fact by rewriting one row of the embedding.
 
-    Example: `georecall edit memory/ Alice wife Zoe`
+    Example: `georecall edit memory/ Alice wife Grace`
     """
     rewrite(
         memory, lambda old: old.edit(subject, relation, attribute), subject, relation, output, force, json

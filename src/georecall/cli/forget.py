@@ -16,7 +16,7 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write instead.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing output folder.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output folder.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Make one fact unknown by rewriting one row of the embedding.

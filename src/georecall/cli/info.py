@@ -1,6 +1,6 @@
 """`georecall info`."""
 
-from georecall.cli.output import JsonOption, MemoryArgument, print_json, print_pairs
+from georecall.cli.output import JsonOption, MemoryArgument, contents, print_json, print_pairs
 
 
 def run(memory: MemoryArgument, json: JsonOption = False) -> None:
@@ -10,16 +10,15 @@ def run(memory: MemoryArgument, json: JsonOption = False) -> None:
     """
     from georecall.memory import FactMemory
 
-    info = FactMemory.load(memory).info()
+    loaded = FactMemory.load(memory)
+    info = loaded.info()
     if json:
         print_json(info.to_dict())
         return
     print_pairs(
         {
-            "subjects": f"{info.subjects:,}",
-            "relations": f"{info.relations:,}",
+            **contents(loaded),
             "attributes": f"{info.attributes:,}",
-            "facts": f"{info.facts:,} ({info.missing:,} unknown)",
             "hops": f"up to {info.hops}",
             "architecture": info.architecture
             + ("" if info.rotation is None else f", rotated (seed {info.rotation})"),

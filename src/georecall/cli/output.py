@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,16 +14,24 @@ from rich.text import Text
 
 from georecall.progress import Progress as Report
 
+if TYPE_CHECKING:
+    from georecall.memory import FactMemory
+
 MemoryArgument = Annotated[Path, typer.Argument(help="Folder of a compiled memory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+LISTED = 20
+"""Names and rows shown of a long list."""
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_error(message: str) -> None:
-    """One error, on standard error."""
-    err.print(Text("error: ", style="bold red") + Text(message))
+    """One error, on standard error: one line, and a line for each place where there are several."""
+    what, *places = message.split("\n  ")
+    text = f"{what}: {places[0]}" if len(places) == 1 else message
+    err.print(Text("error: ", style="bold red") + Text(text))
 
 
 def print_note(message: str) -> None:
@@ -37,11 +45,21 @@ def print_json(value: Any) -> None:
 
 
 def print_pairs(pairs: Mapping[str, Any]) -> None:
-    """Names and values in two columns."""
-    grid = Table.grid(padding=(0, 2))
+    """Names and values in two columns, a line for each pair."""
+    width = max(map(len, pairs))
     for name, value in pairs.items():
-        grid.add_row(Text(name, style="dim"), Text(str(value)))
-    out.print(grid)
+        out.print(Text(f"{name:<{width}}  ", style="dim") + Text(str(value)))
+
+
+def contents(memory: "FactMemory") -> dict[str, str]:
+    """What a memory holds, as pairs to print; the relations by name, as they are what can be asked."""
+    table, info = memory.table, memory.info()
+    more = ", …" if info.relations > LISTED else ""
+    return {
+        "facts": f"{info.facts:,}" + (f"; {info.missing:,} are unknown" if info.missing else ""),
+        "subjects": f"{info.subjects:,}",
+        "relations": f"{info.relations:,}: {', '.join(table.relations[:LISTED])}{more}",
+    }
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -54,10 +72,10 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
 
 @contextmanager
 def progress_bars() -> Iterator[Report]:
-    """Progress bars on standard error, one for each thing being done, with the time left."""
+    """Progress bars on standard error, if it is a terminal: one for each thing being done, with the time left."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err, transient=True) as bars:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
 
         def report(task: str, done: int, total: int) -> None:
             if task not in tasks:

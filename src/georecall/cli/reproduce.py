@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from georecall.cli.output import JsonOption, print_json, print_table, progress_bars
+from georecall.errors import FolderError
 
 COLOURS = {"holds": "bold green", "fails": "bold red", "undecided": "bold yellow"}
 A_CLAIM_FAILS = 3
@@ -38,6 +39,8 @@ def run(
         else:
             print_table(fields[:3], ([claim[field] for field in fields[:3]] for claim in listed))
         return
+    if output.exists() and not output.is_dir():
+        raise FolderError(f"{output}: expected a folder to write, found a file")
     with progress_bars() as progress:
         outcomes = reproduce(chosen, preset, output, progress)
     if json:

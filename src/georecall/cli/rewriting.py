@@ -44,6 +44,6 @@ def rewrite(
         )
         return
     line = Text(f"{subject} –{relation}→ ")
-    line.append(before or "unknown", style="strike")
-    line.append(f" {after or 'unknown'}", style="bold")
+    line.append(after or "unknown", style="bold")
+    line.append(f" (was {before or 'unknown'})", style="dim")
     out.print(line)

@@ -1,26 +1,30 @@
 """`georecall verify`."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from georecall.cli.output import (
+    LISTED,
     JsonOption,
     MemoryArgument,
-    err,
+    out,
     print_json,
     print_pairs,
     print_table,
     progress_bars,
 )
 
-LISTED = 20
+if TYPE_CHECKING:
+    from georecall.memory import Verification
 
 
 def run(
     memory: MemoryArgument,
     chains: Annotated[int, typer.Option(min=0, help="Random chains to send through `generate`.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the chains.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the chains.")] = 0,
     json: JsonOption = False,
 ) -> None:
     """Check every fact, and sampled chains up to the hop limit; exit code 1 and a list if any fails.
@@ -35,32 +39,37 @@ def run(
     if json:
         print_json(result.to_dict())
     else:
-        print_pairs(
-            {
-                "verdict": "every fact and chain is exact" if result.ok else "FAILED",
-                "proved": f"{result.facts:,} facts; margin at least {result.certificate.margin:.3f} "
-                f"in {result.certificate.dtype}",
-                "asked": f"{result.asked:,} cells of the table; least margin {result.least_margin:.3f}",
-                "generated": f"{result.chains:,} chains",
-            }
-        )
-    for row in result.altered_rows[:LISTED]:
-        err.print(f"altered: {row}", markup=False)
-    if result.failures:
-        print_table(
-            ("subject", "relations", "expected", "found"),
-            (
-                (
-                    failure.subject,
-                    " ".join(failure.relations),
-                    _chain(failure.expected),
-                    _chain(failure.found),
-                )
-                for failure in result.failures
-            ),
-        )
+        print_pairs(_summary(result))
+        _list("altered rows", ("row",), [(row,) for row in result.altered_rows])
+        _list("wrong answers", ("subject", "relations", "expected", "found"), _wrong(result))
     if not result.ok:
         raise typer.Exit(1)
+
+
+def _summary(result: "Verification") -> dict[str, str]:
+    certificate = result.certificate
+    bound = f"margin at least {certificate.margin:.3f} in {certificate.dtype}"
+    proved = certificate.exact and not result.altered_rows
+    return {
+        "verdict": "every fact and chain is exact" if result.ok else "FAILED",
+        "proved": f"{result.facts:,} facts; {bound}" if proved else "nothing: weights were altered",
+        "asked": f"{result.asked:,} cells of the table; least margin {result.least_margin:.3f}",
+        "generated": f"{result.chains:,} chains",
+    }
+
+
+def _wrong(result: "Verification") -> list[tuple[str, ...]]:
+    return [
+        (failed.subject, " → ".join(failed.relations), _chain(failed.expected), _chain(failed.found))
+        for failed in result.failures
+    ]
+
+
+def _list(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    if rows:
+        shown = f", the first {LISTED} of them" if len(rows) > LISTED else ""
+        out.print(Text(f"\n{len(rows):,} {title}{shown}", style="bold"))
+        print_table(columns, rows[:LISTED])
 
 
 def _chain(path: tuple[str | None, ...]) -> str:

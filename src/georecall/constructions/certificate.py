@@ -113,11 +113,12 @@ def certify(
     norm, total = chain.code.squared_norm, chain.code.level_sum
     name, other = NAME_SCORE * (norm - deviation * total), NAME_SCORE * leak * total
     end_least, end_most = END_SCORE * (1 - clock), END_SCORE * (1 + clock)
-    reading = min(NAME_SCORE * (1 - 2 * deviation), name - end_most) - epsilon * NAME_SCORE * (
+    # np.minimum, unlike min, is NaN where any of the two is.
+    reading = np.minimum(NAME_SCORE * (1 - 2 * deviation), name - end_most) - epsilon * NAME_SCORE * (
         norm + deviation * total
     )
     silent = end_least - other - epsilon * end_most
-    margin = min(reading, silent)
+    margin = np.minimum(reading, silent)
     return Certificate(
         dtype=dtype,
         units=chain.width,

@@ -18,8 +18,8 @@ from georecall.theory.codes import CompositionCode
 NAME_SCORE, END_SCORE = 4.0, 2.0
 """Scale of ⟨C(a), y⟩, and the score of the end: a selected name has at least 4, a silent output 0."""
 
-CHUNK_ROWS = 8192
-"""Embedding rows made at a time: a few tens of megabytes."""
+CHUNK_ROWS = 1024
+"""Embedding rows made at a time: a megabyte or two, which stay in the cache until they are written."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,13 @@ class Chain(ABC):
         start, stop, _ = entities.indices(self.n_entities)
         names = np.zeros((stop - start, self.n_relations), dtype=np.int64)
         answers = self.table.answers[start:stop]
-        names[: len(answers)] = np.append(self.table.entity_of_attribute, -1)[answers] + 1
+        names[: len(answers)] = self._name_of_answer[answers]
         return names
+
+    @cached_property
+    def _name_of_answer(self) -> Int64[np.ndarray, " answers"]:
+        """Index of the codeword of every attribute, and at last, where −1 finds it, of the unknown."""
+        return np.append(self.table.entity_of_attribute + 1, 0)
 
     def superpose(
         self, blocks: Shaped[np.ndarray, "rows relations places"]

@@ -20,7 +20,6 @@ class ResidualLayout:
 
         Raises:
             ConstructionError: a size is negative.
-
         """
         for name, size in sizes.items():
             if size < 0:

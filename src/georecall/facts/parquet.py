@@ -29,7 +29,7 @@ def write(table: FactTable, path: Path) -> None:
         }
     )
     rows = pl.concat([facts, pl.DataFrame({"object": attributes})], how="diagonal")
-    rows.write_parquet(path, metadata={_MARK: table.digest()})
+    rows.write_parquet(path, compression_level=1, metadata={_MARK: table.digest()})
 
 
 def is_written_here(path: Path) -> bool:

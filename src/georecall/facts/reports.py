@@ -10,7 +10,7 @@ from georecall.facts.names import WHITE_SPACE
 
 _SHOWN = 10
 _SPACE = re.compile(f"[{WHITE_SPACE}]+")
-_PLAIN = re.compile(f"[^{WHITE_SPACE}]*(?: [^{WHITE_SPACE}]+)*")
+_PLAIN = re.compile(f"[^{WHITE_SPACE}]+(?: [^{WHITE_SPACE}]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)

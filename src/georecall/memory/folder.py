@@ -47,7 +47,6 @@ def read_certificate(folder: Path) -> dict[str, Any]:
 
     Raises:
         FolderError: the folder or a file is missing, truncated or altered, or of another format.
-
     """
     if not folder.is_dir():
         raise FolderError(f"{folder}: expected the folder of a memory, found {_kind(folder)}")

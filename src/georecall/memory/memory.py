@@ -28,7 +28,7 @@ from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES
 from georecall.models.step import RecallStep
-from georecall.models.tokenizer import fact_tokenizer
+from georecall.models.tokenizer import fact_tokenizer, save_tokenizer
 from georecall.progress import Progress, no_progress
 from georecall.storage.folders import whole_folder
 from georecall.storage.tensors import TensorSource, write_safetensors
@@ -94,7 +94,6 @@ class FactMemory:
 
         Raises:
             ConstructionError: the hop limit or the format is not possible, or the model is not exact in `dtype`.
-
         """
         if dtype not in DTYPES:
             raise ConstructionError(f"expected a dtype among {', '.join(DTYPES)}, got {dtype!r}")
@@ -156,7 +155,6 @@ class FactMemory:
         Raises:
             UnknownNameError: a name is not in the table.
             ConstructionError: no relation, or more than the hop limit.
-
         """
         return self.ask_many([Query(subject, relations)])[0]
 
@@ -216,7 +214,6 @@ class FactMemory:
 
         Raises:
             UnknownNameError: the subject, the relation or the attribute is not in the table.
-
         """
         return self._with_answer(subject, relation, attribute)
 
@@ -276,13 +273,12 @@ class FactMemory:
 
         Raises:
             FolderError: the folder exists and `replace` is not set, or cannot be written.
-
         """
         with whole_folder(Path(path), marker=files.CERTIFICATE, replace=replace) as folder:
             self.table.write_parquet(folder / files.TABLE)
             self.architecture.config(self.chain, DTYPES[self.dtype]).save_pretrained(folder)
             self.architecture.generation_config(self.chain).save_pretrained(folder)
-            self.tokenizer().save_pretrained(folder)
+            save_tokenizer(self.chain, folder)
             (folder / files.CARD).write_text(model_card(self), encoding="utf-8")
             self.ground_truth().write(folder / files.GROUND_TRUTH)
             digest = write_safetensors(folder / files.TENSORS, self._sources(), DTYPES[self.dtype])
@@ -294,7 +290,6 @@ class FactMemory:
 
         Raises:
             FolderError: the folder or a file in it is missing, truncated or altered.
-
         """
         folder = Path(path)
         sealed = files.read_certificate(folder)

@@ -20,7 +20,10 @@ PROMPTS_AT_ONCE = 256
 def generate_paths(
     chain: Chain, model: PreTrainedModel, queries: Queries, *, progress: Progress = no_progress
 ) -> tuple[Int64[np.ndarray, "batch hops"], Bool[np.ndarray, "batch"]]:
-    """The entities that the model generates hop by hop (−1: unknown), and whether it stops right after them."""
+    """The entities that the model generates hop by hop (−1: unknown), and whether it stops right after them.
+
+    A model that stops earlier, or emits a relation, does not.
+    """
     total, length = queries.relations.shape
     prompts = torch.from_numpy(
         prompt_ids(chain.vocabulary, queries.subjects, queries.relations, hops=chain.hops)
@@ -32,5 +35,7 @@ def generate_paths(
         answer = generate(part, attention_mask=torch.ones_like(part))[:, part.shape[1] :]
         emitted[start : start + len(part), : answer.shape[1]] = answer[:, : length + 1]
         progress(f"generating {length} hops", start + len(part), total)
-    tokens = emitted.numpy()
-    return chain.vocabulary.entities_of(tokens[:, :length]), tokens[:, length] == chain.vocabulary.end
+    tokens, vocabulary = emitted.numpy(), chain.vocabulary
+    named = (tokens == vocabulary.unknown) | (tokens >= vocabulary.entities.start)
+    stops = named[:, :length].all(axis=1) & (tokens[:, length] == vocabulary.end)
+    return vocabulary.entities_of(tokens[:, :length]), stops

@@ -19,7 +19,6 @@ class RecallConfig:
 
     Raises:
         ConstructionError: a size is below 1, or the residual stream cannot take what the MLP writes.
-
     """
 
     vocabulary: int
@@ -122,7 +121,7 @@ class RecallTransformer(nn.Module):
         """An ensemble of one member with the weights of a construction, cast to `dtype`."""
 
         def cast(array: np.ndarray) -> Tensor:
-            return torch.from_numpy(array).to(dtype)[None]
+            return torch.tensor(array, dtype=dtype)[None]
 
         return cls(
             embedding=cast(weights.embedding),
@@ -165,7 +164,7 @@ class RecallTransformer(nn.Module):
 
 def _constructed_layer(layer: Layer, residual: bool, dtype: torch.dtype) -> RecallLayer:
     def cast(array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(dtype)[None]
+        return torch.tensor(array, dtype=dtype)[None]
 
     return RecallLayer(
         attention=_constructed_heads(layer.heads, dtype) if layer.heads else UniformAttention(),

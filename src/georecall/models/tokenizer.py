@@ -5,6 +5,9 @@ may hold one of these four characters, so any other name is safe: `␞wife␞mot
 the wife of Alice where at most three hops are possible. A conversation asks the same by `Alice␞wife␞mother`.
 """
 
+import json
+from pathlib import Path
+
 import numpy as np
 from jaxtyping import Int64
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
@@ -57,9 +60,32 @@ def fact_tokenizer(chain: Chain) -> PreTrainedTokenizerFast:
     Text is brought to NFC and white space around names is dropped, as in reading tables. A name that the
     table does not have cannot be encoded: the tokenizer raises instead of guessing.
     """
+    return _tokenizer(_token_ids(chain), hops=chain.hops, context=chain.context)
+
+
+def save_tokenizer(chain: Chain, folder: Path) -> None:
+    """Write the files of `fact_tokenizer(chain).save_pretrained(folder)`, in a fraction of the time.
+
+    The stock classes copy a vocabulary several times; here they write a tokenizer without names, and the names
+    are put into its JSON.
+    """
+    controls = {UNKNOWN: Vocabulary.unknown, END: Vocabulary.end}
+    _tokenizer(controls, hops=chain.hops, context=chain.context).save_pretrained(folder)
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["model"]["vocab"] = _token_ids(chain)
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def _token_ids(chain: Chain) -> dict[str, int]:
+    """The text and the id of every token, in the order of the vocabulary."""
     relations = [RELATION_MARK + name for name in chain.table.relations]
     entities = [ENTITY_MARK + name for name in chain.table.entities]
-    ids = {text: number for number, text in enumerate([UNKNOWN, END, *relations, *entities])}
+    tokens = [UNKNOWN, END, *relations, *entities]
+    return dict(zip(tokens, range(len(tokens)), strict=True))
+
+
+def _tokenizer(ids: dict[str, int], *, hops: int, context: int) -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN + UNKNOWN))
     marks, blank = f"[{''.join(RESERVED)}]", f"[{WHITE_SPACE}]"
     tokenizer.normalizer = normalizers.Sequence(
@@ -75,7 +101,7 @@ def fact_tokenizer(chain: Chain) -> PreTrainedTokenizerFast:
         tokenizer_object=tokenizer,
         eos_token=END,
         pad_token=END,
-        model_max_length=chain.context,
-        chat_template=chat_template(chain.hops),
+        model_max_length=context,
+        chat_template=chat_template(hops),
         clean_up_tokenization_spaces=False,
     )

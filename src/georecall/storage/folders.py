@@ -24,9 +24,9 @@ def whole_folder(target: Path, *, marker: str, replace: bool = False) -> Iterato
 
     Raises:
         FolderError: as `check_target`, or the parent of `target` cannot be written.
-
     """
     check_target(target, marker=marker, replace=replace)
+    target = target.resolve()  # "." has no name, and a link is not what is to be replaced
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -49,7 +49,6 @@ def check_target(target: Path, *, marker: str, replace: bool) -> None:
     Raises:
         FolderError: `target` is a file; or it exists and `replace` is not set; or it is to be replaced but is
             not one of our folders (it is not empty and has no file `marker`).
-
     """
     if not target.exists():
         return

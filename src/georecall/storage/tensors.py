@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -42,7 +43,6 @@ def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: to
 
     Raises:
         ValueError: a source yields more or fewer bytes than its shape says.
-
     """
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     offset = 0
@@ -57,19 +57,22 @@ def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: to
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     digest = hashlib.sha256()
-    with path.open("wb") as file:
+    with path.open("wb") as file, ThreadPoolExecutor(1) as hasher:
         for part in _parts(text, sources, dtype):
+            hashed = hasher.submit(digest.update, part)
             file.write(part)
-            digest.update(part)
-        written = file.tell() - 8 - len(text)
-    if written != offset:
-        raise ValueError(f"{path}: the tensor chunks hold {written} bytes, their shapes say {offset}")
+            hashed.result()
     return digest.hexdigest()
 
 
 def _parts(text: bytes, sources: Mapping[str, TensorSource], dtype: torch.dtype) -> Iterable[memoryview]:
     yield memoryview(len(text).to_bytes(8, "little"))
     yield memoryview(text)
-    for source in sources.values():
+    for name, source in sources.items():
+        held, size = 0, prod(source.shape) * dtype.itemsize
         for chunk in source.cast(dtype):
-            yield chunk.contiguous().view(torch.uint8).reshape(-1).numpy().data
+            part = chunk.reshape(-1).contiguous().view(torch.uint8).numpy().data
+            held += part.nbytes
+            yield part
+        if held != size:
+            raise ValueError(f"the chunks of {name} hold {held} bytes, its shape says {size}")

@@ -1,4 +1,4 @@
-"""Lower bounds by counting, and the sizes the constructions promise.
+"""Lower bounds by counting: what no exact memory can go below.
 
 n parameters of `bits` bits take at most 2^(bits·n) values, so they cannot recall more tables than that, where
 any two tables differ in an answer. Only parameters that may depend on the table count: `other_parameters` (P)
@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from georecall.errors import GeorecallError
-from georecall.theory.codes import CompositionCode
 
 _ROUNDING = 1e-14  # relative, and more than the error of the logarithms: no ceiling may exceed the truth
 
@@ -22,27 +21,17 @@ class LowerBound:
     """A number that no exact memory can go below, and the count that proves it.
 
     `value` is the real bound (at least 0) and `least` its ceiling, with rounding errors given away. The proof
-    counts tables that differ in `answers` answers about each of `subjects` subjects (0: nothing is proved).
+    counts tables that differ in `answers` answers about each of `subjects` subjects, the roots of trees in which
+    every inner node has `branching` children (0: nothing is proved).
     """
 
     value: float
     least: int
     subjects: int
     answers: int
+    branching: int
 
     def to_dict(self) -> dict[str, float | int]:
-        """The fields by name."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConstructionSize:
-    """Dimension of the residual stream and width of the MLP that a construction needs."""
-
-    dimension: int
-    width: int
-
-    def to_dict(self) -> dict[str, int]:
         """The fields by name."""
         return asdict(self)
 
@@ -85,7 +74,7 @@ def one_hop_dimension(
     """
     _require_bits(bits)
     _require("other_parameters", other_parameters, 0)
-    count = _Count(n_subjects, n_relations, one_hop_bits(n_subjects, n_relations) / bits)
+    count = _Count(n_subjects, n_relations, 1, one_hop_bits(n_subjects, n_relations) / bits)
     return count.bound(given=other_parameters, share=n_subjects)
 
 
@@ -133,51 +122,12 @@ def no_cot_parameters(
     return _best(count.bound(given=count.subjects * dimension, share=1) for count in counts)
 
 
-def one_hop_size(
-    n_subjects: int,
-    n_relations: int,
-    *,
-    n_attributes: int | None = None,
-    partial: bool = False,
-    levels: int = 2,
-) -> ConstructionSize:
-    """One hop: d = width = R·p, p the length of a code for the A attributes and, if partial, the unknown.
-
-    A = N unless given. Raises GeorecallError for a count below 1, CodeError for levels outside 2 … 127.
-    Source: docs/theory.md §3.
-    """
-    _require("n_subjects", n_subjects, 1)
-    _require("n_relations", n_relations, 1)
-    attributes = n_subjects if n_attributes is None else n_attributes
-    _require("n_attributes", attributes, 1)
-    places = n_relations * CompositionCode.shortest(attributes + partial, levels).length
-    return ConstructionSize(dimension=places, width=places)
-
-
-def chain_of_thought_size(
-    n_subjects: int, n_relations: int, hops: int, *, levels: int = 2
-) -> ConstructionSize:
-    """Chain of thought of up to K hops: d = (R + 1)·p + 2(K + 1) and width R·p.
-
-    p is the length of a code for the N entities and the unknown; 2(K + 1) positions carry the longest prompt
-    and its answers. Raises GeorecallError for a count below 1, CodeError for levels outside 2 … 127.
-    Source: docs/theory.md §4.
-    """
-    _require("n_subjects", n_subjects, 1)
-    _require("n_relations", n_relations, 1)
-    _require("hops", hops, 1)
-    length = CompositionCode.shortest(n_subjects + 1, levels).length
-    return ConstructionSize(
-        dimension=(n_relations + 1) * length + 2 * (hops + 1),
-        width=n_relations * length,
-    )
-
-
 class _Count(NamedTuple):
     """Telling tables apart by `answers` answers about each of `subjects` takes `parameters` parameters."""
 
     subjects: int
     answers: int
+    branching: int
     parameters: float
 
     def bound(self, *, given: int, share: int) -> LowerBound:
@@ -185,7 +135,11 @@ class _Count(NamedTuple):
         value = (self.parameters - given) / share
         least = math.ceil((self.parameters * (1 - _ROUNDING) - given) / share)
         return LowerBound(
-            value=max(value, 0.0), least=max(least, 0), subjects=self.subjects, answers=self.answers
+            value=max(value, 0.0),
+            least=max(least, 0),
+            subjects=self.subjects,
+            answers=self.answers,
+            branching=self.branching,
         )
 
 
@@ -195,17 +149,20 @@ def _evaluation_trees(n_subjects: int, n_relations: int, hops: int, *, bits: int
     _require("n_relations", n_relations, 1)
     _require("hops", hops, 1)
     _require_bits(bits)
-    for branching in range(1, n_relations + 1):
+    branchings = range(1, n_relations + 1) if hops > 1 else (1,)  # of one hop, a root is the whole tree
+    for branching in branchings:
+        if branching > 1 and hops > n_subjects.bit_length():
+            return  # more than N nodes; a power that may be huge is not worked out
         nodes = hops if branching == 1 else (branching**hops - 1) // (branching - 1)
         trees = n_subjects // (2 * nodes)
         if trees == 0:
             return
         answers = branching ** (hops - 1) * n_relations
-        yield _Count(trees, answers, trees * answers * math.log2(n_subjects / 2) / bits)
+        yield _Count(trees, answers, branching, trees * answers * math.log2(n_subjects / 2) / bits)
 
 
 def _best(bounds: Iterator[LowerBound]) -> LowerBound:
-    nothing = LowerBound(value=0.0, least=0, subjects=0, answers=0)
+    nothing = LowerBound(value=0.0, least=0, subjects=0, answers=0, branching=0)
     return max(bounds, key=lambda bound: bound.value, default=nothing)
 
 
