@@ -1,7 +1,7 @@
 """What a claim is: a statement, the cells that settle it, and a judge of their results."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,10 +33,11 @@ class Outcome:
     criterion: str
     preset: str
     seconds: float
+    results: tuple[Result, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields."""
-        return asdict(self)
+        """The fields but for the results of the single cells, which have files of their own."""
+        return {name: value for name, value in vars(self).items() if name != "results"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,5 +68,6 @@ class Claim:
             measured=judgement.measured,
             criterion=self.criterion,
             preset=preset,
-            seconds=sum(result["seconds"] for result in results),
+            seconds=round(sum(result["seconds"] for result in results), 3),
+            results=tuple(results),
         )

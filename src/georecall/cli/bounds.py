@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from georecall.cli.output import JsonOption, out, print_json, print_note, print_pairs, print_table
-from georecall.report.numbers import bytes_text, count_text
+from georecall.report.numbers import bits_text, bytes_text, count_text
 
 if TYPE_CHECKING:
     from georecall.constructions.budget import MemoryNeed
@@ -66,16 +66,13 @@ def _draw(asked: "Comparison", path: Path) -> None:
 
 def _print_bounds(found: "Comparison") -> None:
     out.print(
-        f"Lower bounds at {found.bits:g} bits a parameter, P = {count_text(found.other_parameters)} of them outside "
-        "the subject embeddings",
+        f"Lower bounds at {bits_text(found.bits)} a parameter, with P = {count_text(found.other_parameters)} "
+        "outside the subject embeddings",
         style="bold",
     )
     rows = {"one hop": _bound(found.one_hop)}
     if found.hops > 1:
-        branching = count_text(found.no_cot.branching)
-        rows[f"{found.hops} hops, no chain of thought"] = (
-            f"{_bound(found.no_cot)}, in trees that branch {branching} ways"
-        )
+        rows[f"{found.hops} hops, no chain of thought"] = _tree_bound(found.no_cot)
     rows["bits a fact"] = (
         f"≥ {found.bits_per_fact_bound:.2f} for random bijections; the code of {found.levels} levels takes "
         f"{found.bits_per_fact:.2f}"
@@ -90,10 +87,17 @@ def _bound(bound: "LowerBound") -> str:
     )
 
 
+def _tree_bound(bound: "LowerBound") -> str:
+    if bound.subjects == 0:
+        return "nothing is proved: no tree of questions fits on half of the subjects"
+    shape = "paths" if bound.branching == 1 else f"trees that branch {count_text(bound.branching)} ways"
+    return f"{_bound(bound)}, along {shape}"
+
+
 def _print_models(found: "Comparison") -> None:
     out.print("\nSizes of the constructions", style="bold")
     print_table(
-        ("kind", "d", "width", "layers", "parameters", f"bytes at {found.bits:g} bits"),
+        ("kind", "d", "width", "layers", "parameters", f"bytes at {bits_text(found.bits)}"),
         (
             (model.kind, *map(count_text, _size(model)), bytes_text(model.stored_bytes))
             for model in found.models

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from georecall.cli.output import JsonOption, print_json, print_table, progress_bars
+from georecall.cli.output import JsonOption, print_json, print_note, print_table, progress_bars
 from georecall.errors import FolderError
 
 COLOURS = {"holds": "bold green", "fails": "bold red", "undecided": "bold yellow"}
@@ -29,6 +29,7 @@ def run(
     Example: `georecall reproduce --preset quick --claims K1,K4 -o report/`
     """
     from georecall.claims import reproduce, select
+    from georecall.report.claim_figures import write_claim_figures
 
     chosen = select(claims)
     if list_only:
@@ -43,6 +44,7 @@ def run(
         raise FolderError(f"{output}: expected a folder to write, found a file")
     with progress_bars() as progress:
         outcomes = reproduce(chosen, preset, output, progress)
+    write_claim_figures(outcomes, output / "figures")
     if json:
         print_json([outcome.to_dict() for outcome in outcomes])
     else:
@@ -53,5 +55,6 @@ def run(
                 for o in outcomes
             ),
         )
+        print_note(f"results and figures are in {output}")
     if any(outcome.verdict == "fails" for outcome in outcomes):
         raise typer.Exit(A_CLAIM_FAILS)

@@ -75,6 +75,11 @@ class Chain(ABC):
         """The named directions; the slices "blocks" and "output" are always there."""
 
     @property
+    def layer_parameters(self) -> int:
+        """At least as many parameters as a stock layer has: four square matrices, three of the MLP."""
+        return self.layout.dim * (4 * self.layout.dim + 3 * self.width)
+
+    @property
     @abstractmethod
     def silence(self) -> float:
         """G, by which closed blocks are inhibited."""

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from georecall.constructions.budget import require_memory
 from georecall.constructions.certificate import Certificate
 from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError
@@ -103,6 +104,7 @@ class FactMemory:
             )
         architecture = ARCHITECTURES[arch]
         chain = architecture.chain_class(table, hops, levels=levels, rotation=rotate)
+        require_memory(chain.layer_parameters, what="the layer")
         layer = architecture.layer(architecture.tensors(chain))
         exact = {name: source.tensor(torch.float64) for name, source in layer.items()}
         certificates = architecture.prove(chain, exact, list(DTYPES.values()))

@@ -36,6 +36,9 @@ class LowerBound:
         return asdict(self)
 
 
+_NOTHING = LowerBound(value=0.0, least=0, subjects=0, answers=0, branching=0)
+
+
 def log2_factorial(n: int) -> float:
     """log2 n!, with a relative error below 1e-14.
 
@@ -106,7 +109,8 @@ def no_cot_dimension(
     """
     _require("other_parameters", other_parameters, 0)
     counts = _evaluation_trees(n_subjects, n_relations, hops, bits=bits)
-    return _best(count.bound(given=other_parameters, share=count.subjects) for count in counts)
+    best = max(counts, key=lambda count: (count.parameters - other_parameters) / count.subjects, default=None)
+    return best.bound(given=other_parameters, share=best.subjects) if best else _NOTHING
 
 
 def no_cot_parameters(
@@ -119,7 +123,8 @@ def no_cot_parameters(
     """
     _require("dimension", dimension, 0)
     counts = _evaluation_trees(n_subjects, n_relations, hops, bits=bits)
-    return _best(count.bound(given=count.subjects * dimension, share=1) for count in counts)
+    best = max(counts, key=lambda count: count.parameters - count.subjects * dimension, default=None)
+    return best.bound(given=best.subjects * dimension, share=1) if best else _NOTHING
 
 
 class _Count(NamedTuple):
@@ -149,6 +154,7 @@ def _evaluation_trees(n_subjects: int, n_relations: int, hops: int, *, bits: int
     _require("n_relations", n_relations, 1)
     _require("hops", hops, 1)
     _require_bits(bits)
+    per_answer = math.log2(n_subjects / 2) / bits
     branchings = range(1, n_relations + 1) if hops > 1 else (1,)  # of one hop, a root is the whole tree
     for branching in branchings:
         if branching > 1 and hops > n_subjects.bit_length():
@@ -158,12 +164,7 @@ def _evaluation_trees(n_subjects: int, n_relations: int, hops: int, *, bits: int
         if trees == 0:
             return
         answers = branching ** (hops - 1) * n_relations
-        yield _Count(trees, answers, branching, trees * answers * math.log2(n_subjects / 2) / bits)
-
-
-def _best(bounds: Iterator[LowerBound]) -> LowerBound:
-    nothing = LowerBound(value=0.0, least=0, subjects=0, answers=0, branching=0)
-    return max(bounds, key=lambda bound: bound.value, default=nothing)
+        yield _Count(trees, answers, branching, trees * answers * per_answer)
 
 
 def _require(name: str, value: int, least: int) -> None:

@@ -129,10 +129,9 @@ def along_hops(asked: Comparison) -> list[Comparison]:
 
 
 def along_subjects(asked: Comparison) -> list[Comparison]:
-    """The same comparison for N = 2^6, 2^7, … up to the first beyond the N asked, or 2^33."""
-    return [
-        _again(asked, 2**power, asked.hops) for power in range(6, max(asked.subjects.bit_length(), 33) + 1)
-    ]
+    """The same comparison for N = 2^6, 2^7, …, 2^33, or from and to the powers of 2 around the N asked."""
+    above = asked.subjects.bit_length()
+    return [_again(asked, 2**power, asked.hops) for power in range(min(6, above - 1), max(33, above) + 1)]
 
 
 def _again(asked: Comparison, n_subjects: int, hops: int) -> Comparison:
