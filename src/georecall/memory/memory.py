@@ -1,9 +1,8 @@
 """`FactMemory`: compile a table, ask it, edit it, verify it, save it and load it again."""
 
-import math
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float32, Int64
-from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -21,64 +19,32 @@ from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError
 from georecall.facts.queries import Query
 from georecall.facts.table import FactTable
-from georecall.memory import folder as files
 from georecall.memory.answers import Answer, Verification
-from georecall.memory.card import model_card
 from georecall.memory.ground_truth import GroundTruth
+from georecall.memory.info import MemoryInfo, memory_info
+from georecall.memory.saving import load_parts, save_memory
 from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES
 from georecall.models.step import RecallStep
-from georecall.models.tokenizer import fact_tokenizer, save_tokenizer
+from georecall.models.tokenizer import fact_tokenizer
 from georecall.progress import Progress, no_progress
-from georecall.storage.folders import whole_folder
-from georecall.storage.tensors import TensorSource, write_safetensors
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryInfo:
-    """Sizes of a memory.
-
-    `bits_per_fact` is what the code spends on a fact, p·log2 L; `bound_bits_per_fact` is what any memory needs
-    that could hold any entity in any cell, log2 E. `margin` is the certified least lead of a right score.
-    """
-
-    subjects: int
-    relations: int
-    attributes: int
-    facts: int
-    missing: int
-    architecture: str
-    hops: int
-    levels: int
-    rotation: int | None
-    code_length: int
-    dim: int
-    width: int
-    parameters: int
-    bits_per_fact: float
-    bound_bits_per_fact: float
-    dtype: str
-    margin: float
-    exact_dtypes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FactMemory:
     """A table of facts as the weights of a stock transformer.
 
-    Immutable: `edit` and `forget` return another memory. Tensors are made when first needed, so that compiling
-    and saving a large table never holds them all.
+    Immutable: `edit` and `forget` return another memory. `stored` holds the tensors of a memory that was loaded
+    or edited; those of one just compiled are made when first needed, so that compiling and saving a large table
+    never holds them all.
     """
 
     chain: Chain
     architecture: Architecture[Any]
     dtype: str
     certificates: tuple[Certificate, ...]
+    stored: Mapping[str, Tensor] | None = None
 
     @classmethod
     def compile(
@@ -134,9 +100,9 @@ class FactMemory:
     # The stock model
 
     @cached_property
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> Mapping[str, Tensor]:
         """The tensors of the stock model, by name, in the memory's number format."""
-        return {
+        return self.stored or {
             name: source.tensor(DTYPES[self.dtype])
             for name, source in self.architecture.tensors(self.chain).items()
         }
@@ -225,40 +191,17 @@ class FactMemory:
 
     def _with_answer(self, subject: str, relation: str, attribute: str | None) -> "FactMemory":
         chain = self.chain.with_answer(subject, relation, attribute)
-        edited = replace(self, chain=chain)
-        if "tensors" in vars(self):
-            entity = self.table.resolve_subject(subject)
-            row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
-            embedding = self.tensors[self.architecture.embedding].clone()
-            embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
-            vars(edited)["tensors"] = self.tensors | {self.architecture.embedding: embedding}
-        return edited
+        entity = self.table.resolve_subject(subject)
+        row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
+        embedding = self.tensors[self.architecture.embedding].clone()
+        embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
+        return replace(self, chain=chain, stored={**self.tensors, self.architecture.embedding: embedding})
 
     # Checking
 
     def info(self) -> MemoryInfo:
         """Sizes, bits a fact and the certified margin."""
-        table, chain = self.table, self.chain
-        return MemoryInfo(
-            subjects=len(table.subjects),
-            relations=len(table.relations),
-            attributes=len(table.attributes),
-            facts=table.n_facts,
-            missing=table.answers.size - table.n_facts,
-            architecture=self.architecture.name,
-            hops=chain.hops,
-            levels=chain.levels,
-            rotation=chain.rotation,
-            code_length=chain.code.length,
-            dim=chain.layout.dim,
-            width=chain.width,
-            parameters=sum(math.prod(source.shape) for source in self.architecture.tensors(chain).values()),
-            bits_per_fact=chain.code.bits_per_codeword,
-            bound_bits_per_fact=math.log2(chain.n_entities),
-            dtype=self.dtype,
-            margin=self.certificate.margin,
-            exact_dtypes=self.exact_dtypes,
-        )
+        return memory_info(self)
 
     def ground_truth(self) -> GroundTruth:
         """The mechanism, to score an interpretability method against; `ground_truth.safetensors` in a folder."""
@@ -271,20 +214,12 @@ class FactMemory:
     # Files
 
     def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> None:
-        """Write the folder of stock Hugging Face files described in `memory.folder`.
+        """Write the folder of stock Hugging Face files described in `memory.saving`.
 
         Raises:
             FolderError: the folder exists and `replace` is not set, or cannot be written.
         """
-        with whole_folder(Path(path), marker=files.CERTIFICATE, replace=replace) as folder:
-            self.table.write_parquet(folder / files.TABLE)
-            self.architecture.config(self.chain, DTYPES[self.dtype]).save_pretrained(folder)
-            self.architecture.generation_config(self.chain).save_pretrained(folder)
-            save_tokenizer(self.chain, folder)
-            (folder / files.CARD).write_text(model_card(self), encoding="utf-8")
-            self.ground_truth().write(folder / files.GROUND_TRUTH)
-            digest = write_safetensors(folder / files.TENSORS, self._sources(), DTYPES[self.dtype])
-            files.write_certificate(folder, self._statement(), {files.TENSORS: digest})
+        save_memory(self, Path(path), replace=replace)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "FactMemory":
@@ -293,39 +228,4 @@ class FactMemory:
         Raises:
             FolderError: the folder or a file in it is missing, truncated or altered.
         """
-        folder = Path(path)
-        sealed = files.read_certificate(folder)
-        table = FactTable.read_parquet(folder / files.TABLE)
-        made = sealed["construction"]
-        architecture = ARCHITECTURES[made["architecture"]]
-        memory = cls(
-            chain=architecture.chain_class(
-                table, made["hops"], levels=made["levels"], rotation=made["rotation"]
-            ),
-            architecture=architecture,
-            dtype=made["dtype"],
-            certificates=tuple(Certificate.from_dict(proof) for proof in sealed["proofs"]),
-        )
-        vars(memory)["tensors"] = load_file(folder / files.TENSORS)
-        return memory
-
-    def _sources(self) -> dict[str, TensorSource]:
-        if "tensors" in vars(self):
-            return {name: TensorSource.of(tensor) for name, tensor in self.tensors.items()}
-        return self.architecture.tensors(self.chain)
-
-    def _statement(self) -> dict[str, Any]:
-        return {
-            "construction": {
-                "name": "chain of thought",
-                "architecture": self.architecture.name,
-                "hops": self.chain.hops,
-                "levels": self.chain.levels,
-                "rotation": self.chain.rotation,
-                "dtype": self.dtype,
-            },
-            "table": {"digest": self.table.digest(), "facts": self.table.n_facts},
-            "code": {"composition": self.chain.code.composition, "length": self.chain.code.length},
-            "layout": self.chain.layout.to_dict(),
-            "proofs": [proof.to_dict() for proof in self.certificates],
-        }
+        return cls(**load_parts(Path(path)))
