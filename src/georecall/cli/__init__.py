@@ -1,5 +1,6 @@
 """The command line: parsing and printing only, one file a command."""
 
+import io
 import sys
 
 from georecall.cli.app import app
@@ -9,11 +10,11 @@ from georecall.errors import GeorecallError
 
 def main() -> None:
     """Run the command line; bad input, or a file that cannot be used, prints one error and exits with code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
     try:
         app()
     except (GeorecallError, OSError) as error:
         print_error(str(error))
         sys.exit(2)
-    except KeyboardInterrupt:
-        print_error("interrupted; nothing was left half-written")
-        sys.exit(130)

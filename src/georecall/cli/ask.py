@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from georecall.cli.output import JsonOption, MemoryArgument, out, print_json
+from georecall.cli.output import JsonOption, MemoryArgument, out, print_json, shown
 
 
 def run(
@@ -26,9 +26,9 @@ def run(
     if json:
         print_json(answer.to_dict())
         return
-    line = Text(answer.subject)
+    line = Text(shown(answer.subject))
     for relation, entity in zip(answer.relations, answer.path, strict=True):
-        line.append(f" –{relation}→ ", style="cyan")
-        line.append("unknown" if entity is None else entity, style="italic" if entity is None else "bold")
+        line.append(f" –{shown(relation)}→ ", style="cyan")
+        line.append(shown(entity), style="italic" if entity is None else "bold")
     out.print(line)
     out.print(Text(f"margins {', '.join(f'{margin:.2f}' for margin in answer.margins)}", style="dim"))

@@ -70,14 +70,15 @@ def _print_bounds(found: "Comparison") -> None:
         "outside the subject embeddings",
         style="bold",
     )
-    rows = {"one hop": _bound(found.one_hop)}
-    if found.hops > 1:
-        rows[f"{found.hops} hops, no chain of thought"] = _tree_bound(found.no_cot)
-    rows["bits a fact"] = (
-        f"≥ {found.bits_per_fact_bound:.2f} for random bijections; the code of {found.levels} levels takes "
-        f"{found.bits_per_fact:.2f}"
+    chains = "1 hop" if found.hops == 1 else f"{found.hops} hops"
+    print_pairs(
+        {
+            "one hop, all subjects": _bound(found.one_hop),
+            f"{chains}, no chain of thought": _tree_bound(found),
+            "bits a fact": f"≥ {found.bits_per_fact_bound:.2f} for random bijections; the code of {found.levels} "
+            f"levels takes {found.bits_per_fact:.2f}",
+        }
     )
-    print_pairs(rows)
 
 
 def _bound(bound: "LowerBound") -> str:
@@ -87,9 +88,12 @@ def _bound(bound: "LowerBound") -> str:
     )
 
 
-def _tree_bound(bound: "LowerBound") -> str:
+def _tree_bound(found: "Comparison") -> str:
+    bound = found.no_cot
     if bound.subjects == 0:
         return "nothing is proved: no tree of questions fits on half of the subjects"
+    if found.hops == 1:
+        return _bound(bound)
     shape = "paths" if bound.branching == 1 else f"trees that branch {count_text(bound.branching)} ways"
     return f"{_bound(bound)}, along {shape}"
 

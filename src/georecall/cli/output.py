@@ -1,6 +1,8 @@
 """How results, errors and progress are printed. Names from tables are text, never markup."""
 
 import json
+import math
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,9 +41,25 @@ def print_note(message: str) -> None:
     err.print(Text("note: ", style="yellow") + Text(message))
 
 
+def shown(name: str | None) -> str:
+    """A name on one line: control characters escaped, as they would move the cursor, and None as "unknown"."""
+    if name is None:
+        return "unknown"
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in name)
+
+
 def print_json(value: Any) -> None:
-    """A result as JSON, on standard output, whatever the width of the terminal."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """A result as JSON, on standard output, whatever the width of the terminal; a number that is not finite is null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for NaN and the infinities, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def print_pairs(pairs: Mapping[str, Any]) -> None:
@@ -58,7 +76,7 @@ def contents(memory: "FactMemory") -> dict[str, str]:
     return {
         "facts": f"{info.facts:,}" + (f"; {info.missing:,} are unknown" if info.missing else ""),
         "subjects": f"{info.subjects:,}",
-        "relations": f"{info.relations:,}: {', '.join(table.relations[:LISTED])}{more}",
+        "relations": f"{info.relations:,}: {', '.join(map(shown, table.relations[:LISTED]))}{more}",
     }
 
 

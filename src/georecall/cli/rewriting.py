@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from georecall.cli.output import out, print_json
+from georecall.cli.output import out, print_json, shown
 
 if TYPE_CHECKING:
     from georecall.memory import FactMemory
@@ -43,7 +43,7 @@ def rewrite(
             }
         )
         return
-    line = Text(f"{subject} –{relation}→ ")
-    line.append(after or "unknown", style="bold")
-    line.append(f" (was {before or 'unknown'})", style="dim")
+    line = Text(f"{shown(subject)} –{shown(relation)}→ ")
+    line.append(shown(after), style="bold")
+    line.append(f" (was {shown(before)})", style="dim")
     out.print(line)

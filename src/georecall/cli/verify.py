@@ -15,6 +15,7 @@ from georecall.cli.output import (
     print_pairs,
     print_table,
     progress_bars,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run(
     else:
         print_pairs(_summary(result))
         _list("altered rows", ("row",), [(row,) for row in result.altered_rows])
-        _list("wrong answers", ("subject", "relations", "expected", "found"), _wrong(result))
+        _list("answers wrong or tied", ("subject", "relations", "expected", "found"), _wrong(result))
     if not result.ok:
         raise typer.Exit(1)
 
@@ -60,17 +61,17 @@ def _summary(result: "Verification") -> dict[str, str]:
 
 def _wrong(result: "Verification") -> list[tuple[str, ...]]:
     return [
-        (failed.subject, " → ".join(failed.relations), _chain(failed.expected), _chain(failed.found))
+        (shown(failed.subject), _chain(failed.relations), _chain(failed.expected), _chain(failed.found))
         for failed in result.failures
     ]
 
 
 def _list(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     if rows:
-        shown = f", the first {LISTED} of them" if len(rows) > LISTED else ""
-        out.print(Text(f"\n{len(rows):,} {title}{shown}", style="bold"))
+        limit = f", the first {LISTED} of them" if len(rows) > LISTED else ""
+        out.print(Text(f"\n{len(rows):,} {title}{limit}", style="bold"))
         print_table(columns, rows[:LISTED])
 
 
-def _chain(path: tuple[str | None, ...]) -> str:
-    return " → ".join("unknown" if entity is None else entity for entity in path)
+def _chain(path: Sequence[str | None]) -> str:
+    return " → ".join(map(shown, path))

@@ -50,12 +50,13 @@ def read_certificate(folder: Path) -> dict[str, Any]:
     """
     if not folder.is_dir():
         raise FolderError(f"{folder}: expected the folder of a memory, found {_kind(folder)}")
-    sealed = _read_json(folder / CERTIFICATE)
+    path = folder / CERTIFICATE
+    sealed = _read_json(path)
     content = {key: value for key, value in sealed.items() if key != "sha256"}
-    if sealed.get("sha256") != _digest(content):
-        raise FolderError(f"{folder / CERTIFICATE}: altered: its content does not give the hash it states")
+    if sealed.get("sha256") != _digest(content) or path.read_bytes() != _text(sealed).encode():
+        raise FolderError(f"{path}: altered: its content does not give the hash it states")
     if sealed["format"] != FORMAT:
-        raise FolderError(f"{folder / CERTIFICATE}: expected format {FORMAT}, got {sealed['format']}")
+        raise FolderError(f"{path}: expected format {FORMAT}, got {sealed['format']}")
     for name, digest in sealed["files"].items():
         _check_file(folder / name, digest)
     return sealed

@@ -25,8 +25,8 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
     """Check the stored weights of a memory, not what they should be.
 
     1. The stored layer is run on the witness subjects: a new certificate.
-    2. Every stored row of the embedding and the unembedding is compared with what the table says. Together
-       with 1 this proves every fact and every chain.
+    2. Every stored row of the embedding and the unembedding is compared with what the table says, every tensor
+       of the layer with what the construction says. Together with 1 this proves every fact and every chain.
     3. Facts are asked with scores over the whole vocabulary: all, or as many as `SCORES_IN_ALL` allows.
     4. `chains` random chains of 1 to K hops go through the stock model's `generate`.
     """
@@ -35,7 +35,7 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
     (certificate,) = architecture.prove(
         memory.chain, architecture.layer(memory.tensors), [DTYPES[memory.dtype]]
     )
-    altered = tuple(_altered_rows(memory, progress))
+    altered = (*_altered_layer(memory), *_altered_rows(memory, progress))
     asked, least, wrong = _ask_facts(memory, rng, progress)
     return Verification(
         facts=memory.table.n_facts,
@@ -46,6 +46,15 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
         altered_rows=altered,
         failures=(*wrong, *_generate_chains(memory, chains, rng, progress)),
     )
+
+
+def _altered_layer(memory: "FactMemory") -> Iterator[str]:
+    """The witnesses show that the layer works, but only as long as no weight of it joins two blocks."""
+    sources = memory.architecture.layer(memory.architecture.tensors(memory.chain))
+    for name, source in sources.items():
+        stored = memory.tensors[name]
+        if not torch.equal(stored, source.tensor(stored.dtype)):
+            yield name
 
 
 def _altered_rows(memory: "FactMemory", progress: Progress) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -76,6 +76,23 @@ class Architecture(Generic[AnyChain]):
             name = str(dtype).removeprefix("torch.")
             certificates.append(certify(chain, found, dtype=name, epsilon=torch.finfo(dtype).eps))
         return tuple(certificates)
+
+
+def common_config(chain: Chain, dtype: torch.dtype) -> dict[str, Any]:
+    """What every stock configuration says: one layer, one head, an untied unembedding, ␃ to end and to pad."""
+    end = chain.vocabulary.end
+    return {
+        "vocab_size": chain.vocabulary.size,
+        "hidden_size": chain.layout.dim,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "max_position_embeddings": chain.context,
+        "tie_word_embeddings": False,
+        "bos_token_id": None,
+        "eos_token_id": end,
+        "pad_token_id": end,
+        "dtype": dtype,
+    }
 
 
 def _make_buffers(model: PreTrainedModel, config: PreTrainedConfig) -> None:

@@ -17,7 +17,7 @@ from torch.nn.functional import linear, rms_norm, silu
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from georecall.constructions.rotary import RotaryChain
-from georecall.models.architecture import Architecture
+from georecall.models.architecture import Architecture, common_config
 from georecall.models.step import RecallStep
 from georecall.storage.tensors import TensorSource
 
@@ -34,25 +34,15 @@ LAYER = "model.layers.0"
 
 def llama_config(chain: RotaryChain, dtype: torch.dtype) -> LlamaConfig:
     """The configuration of the stock model that holds `chain`."""
-    end = chain.vocabulary.end
     return LlamaConfig(
-        vocab_size=chain.vocabulary.size,
-        hidden_size=chain.layout.dim,
+        **common_config(chain, dtype),
         intermediate_size=chain.width,
-        num_hidden_layers=1,
-        num_attention_heads=1,
         num_key_value_heads=1,
         head_dim=_head_dim(chain),
-        max_position_embeddings=chain.context,
         rms_norm_eps=RMS_EPSILON,
         rope_parameters={"rope_type": "default", "rope_theta": _rope_theta(chain)},
         attention_bias=False,
         mlp_bias=False,
-        tie_word_embeddings=False,
-        bos_token_id=None,
-        eos_token_id=end,
-        pad_token_id=end,
-        dtype=dtype,
         architectures=["LlamaForCausalLM"],
     )
 

@@ -15,7 +15,7 @@ from torch.nn.functional import layer_norm, linear
 from transformers import OPTConfig, OPTForCausalLM
 
 from georecall.constructions.chain_of_thought import ChainOfThought
-from georecall.models.architecture import Architecture
+from georecall.models.architecture import Architecture, common_config
 from georecall.models.step import RecallStep
 from georecall.storage.tensors import TensorSource
 
@@ -30,23 +30,13 @@ LAYER = "model.decoder.layers.0"
 
 def opt_config(chain: ChainOfThought, dtype: torch.dtype) -> OPTConfig:
     """The configuration of the stock model that holds `chain`."""
-    end = chain.vocabulary.end
     return OPTConfig(
-        vocab_size=chain.vocabulary.size,
-        hidden_size=chain.layout.dim,
+        **common_config(chain, dtype),
         word_embed_proj_dim=chain.layout.dim,
         ffn_dim=chain.width,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        max_position_embeddings=chain.context,
         activation_function="relu",
         _remove_final_layer_norm=True,
-        tie_word_embeddings=False,
         dropout=0.0,
-        bos_token_id=None,
-        eos_token_id=end,
-        pad_token_id=end,
-        dtype=dtype,
         architectures=["OPTForCausalLM"],
     )
 

@@ -104,7 +104,7 @@ def no_cot_dimension(
 
     The number of layers does not enter. Not covered: chain of thought, which reads the embeddings of the
     subjects it names; an unembedding tied to the subject embeddings; tables recalled only in part. For k = 1
-    `one_hop_dimension` counts more exactly.
+    and a large P `one_hop_dimension`, which counts the answers of all subjects, proves more.
     Raises GeorecallError for N < 2, R < 1, k < 1, P < 0 or bits ≤ 0. Source: docs/theory.md §5.
     """
     _require("other_parameters", other_parameters, 0)
