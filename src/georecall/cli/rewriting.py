@@ -30,20 +30,20 @@ def rewrite(
     check_output(target, replace=replace)
     old = FactMemory.load(memory)
     new = change(old)
-    before, after = old.ask(subject, relation).answer, new.ask(subject, relation).answer
+    before, after = old.ask(subject, relation), new.ask(subject, relation)
     new.save(target, replace=replace)
     if json:
         print_json(
             {
-                "subject": subject,
-                "relation": relation,
-                "before": before,
-                "after": after,
+                "subject": after.subject,
+                "relation": after.relations[0],
+                "before": before.answer,
+                "after": after.answer,
                 "folder": str(target),
             }
         )
         return
-    line = Text(f"{shown(subject)} –{shown(relation)}→ ")
-    line.append(shown(after), style="bold")
-    line.append(f" (was {shown(before)})", style="dim")
+    line = Text(f"{shown(after.subject)} –{shown(after.relations[0])}→ ")
+    line.append(shown(after.answer), style="bold")
+    line.append(f" (was {shown(before.answer)})", style="dim")
     out.print(line)

@@ -67,17 +67,17 @@ def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> RecallStep:
     def apply(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch out"]:
         return linear(x, tensors[f"{LAYER}.{name}.weight"].float())
 
-    def mlp(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
+    def finish(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch scored"]:
         z = normalise(x, f"{LAYER}.post_attention_layernorm")
         written = apply(silu(apply(z, "mlp.gate_proj")) * apply(z, "mlp.up_proj"), "mlp.down_proj")
-        return normalise(x + written, "model.norm")
+        return normalise(x + written, "model.norm")[:, chain.scored]
 
     read = normalise(embedding[: chain.vocabulary.entities.start].float(), f"{LAYER}.input_layernorm")
     return RecallStep(
         embedding=embedding,
         positions=torch.zeros(chain.hops, embedding.shape[1]),
         carried=apply(apply(read, "self_attn.v_proj"), "self_attn.o_proj"),
-        mlp=mlp,
+        finish=finish,
         unembedding=tensors[LLAMA.unembedding],
         scored=chain.scored,
     )

@@ -68,8 +68,12 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep
     def apply(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch out"]:
         return linear(x, part[f"{name}.weight"], part[f"{name}.bias"])
 
-    def mlp(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
-        return x + apply(apply(normalise(x, "final_layer_norm"), "fc1").relu(), "fc2")
+    scored = chain.scored
+    written, bias = part["fc2.weight"][scored], part["fc2.bias"][scored]
+
+    def finish(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch scored"]:
+        hidden = apply(normalise(x, "final_layer_norm"), "fc1").relu()
+        return x[:, scored] + linear(hidden, written, bias)
 
     read = embedding[: chain.vocabulary.entities.start].float() + positions[0]
     carried = apply(apply(normalise(read, "self_attn_layer_norm"), "self_attn.v_proj"), "self_attn.out_proj")
@@ -77,9 +81,9 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep
         embedding=embedding,
         positions=positions[chain.relation_places :],
         carried=carried,
-        mlp=mlp,
+        finish=finish,
         unembedding=tensors[OPT.unembedding],
-        scored=chain.scored,
+        scored=scored,
     )
 
 

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import pad
 
-SCORES_AT_ONCE = 1 << 20
-"""Scores worked on at a time: 4 MB, which stay in the cache between being made and being compared."""
+SCORES_AT_ONCE = 1 << 19
+"""Scores worked on at a time: 2 MB, which stay in the cache between being made and being compared."""
 
 GROUP = 64
 """Outputs that are compared with one another first, in `top_two`."""
@@ -23,15 +23,16 @@ class RecallStep:
     Attention puts its whole weight on the one place that holds the relation (the certificate checks it), so
     what it brings, `carried`, depends on the relation alone and is worked out once. A step is then
 
-        y = mlp(E[token] + position + carried[relation]),   scores = U y
+        y = finish(E[token] + position + carried[relation]),   scores = U y
 
-    where U is kept to the coordinates `scored` in which it is not zero.
+    where `finish` is the rest of the layer, and both y and U are kept to the coordinates `scored`, outside of
+    which U is zero.
     """
 
     embedding: Float[Tensor, "vocabulary dim"]
     positions: Float[Tensor, "steps dim"]
     carried: Float[Tensor, "controls dim"]
-    mlp: Callable[[Float[Tensor, "batch dim"]], Float[Tensor, "batch dim"]]
+    finish: Callable[[Float[Tensor, "batch dim"]], Float[Tensor, "batch scored"]]
     unembedding: Float[Tensor, "vocabulary dim"]
     scored: slice
 
@@ -46,19 +47,25 @@ class RecallStep:
         self, tokens: Int64[Tensor, "batch"], relations: Int64[Tensor, "batch"], step: int
     ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
         """The token with the best score, and its lead over the second best."""
-        rows = max(1, SCORES_AT_ONCE // len(self.embedding))
+        rows = max(1, min(len(tokens), SCORES_AT_ONCE // len(self.embedding)))
+        scores = self._head.new_empty(rows, self._head.shape[1])
         parts = [
-            self._best(token, relation, step)
+            self._best(token, relation, step, scores[: len(token)])
             for token, relation in zip(tokens.split(rows), relations.split(rows), strict=True)
         ]
         best, leads = zip(*parts, strict=True)
         return torch.cat(best), torch.cat(leads)
 
     def _best(
-        self, tokens: Int64[Tensor, "batch"], relations: Int64[Tensor, "batch"], step: int
+        self,
+        tokens: Int64[Tensor, "batch"],
+        relations: Int64[Tensor, "batch"],
+        step: int,
+        scores: Float[Tensor, "batch padded"],
     ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
+        """As `__call__`, for a few questions; their scores are written to `scores`."""
         state = self.embedding[tokens].float() + self.positions[step] + self.carried[relations]
-        scores = self.mlp(state)[:, self.scored] @ self._head
+        torch.mm(self.finish(state), self._head, out=scores)
         scores[:, len(self.embedding) :] = -torch.inf
         return top_two(scores)
 
