@@ -6,23 +6,39 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from hypothesis import strategies as st
+from jaxtyping import Int64
+
+from georecall.constructions.associative import Associative
 from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.constructions.direct import Direct
+from georecall.constructions.disjoint import DisjointOneHop
 from georecall.constructions.one_hop import OneHop
+from georecall.constructions.reembedding import Reembedding
+from georecall.constructions.single_answer import SingleAnswer
+from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.facts.names import RESERVED, WHITE_SPACE, fault, normalise
 from georecall.facts.queries import Queries, all_queries, gold_entities, sample_queries
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections, random_functions
 from georecall.models.tokenizer import prompt_ids
-from hypothesis import strategies as st
-from jaxtyping import Int64
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
-CONSTRUCTIONS = {OneHop, ChainOfThought}
-"""The constructions that the back-end tests run; `test_constructions` compares them with the package."""
+SINGLE_ANSWER: Mapping[type[SingleAnswer], int] = {
+    OneHop: 1,
+    DisjointOneHop: 1,
+    Direct: 3,
+    Associative: 3,
+    Reembedding: 3,
+}
+"""Constructions that answer in one step, and the number of hops up to which they run through every back-end."""
+
+STEP_BY_STEP = (ChainOfThought,)
+"""Constructions that answer hop by hop and run through every back-end."""
 
 FEW_QUERIES = 600
-SAMPLED_QUERIES = 100
+SAMPLED_QUERIES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +89,19 @@ def _names(count: int) -> FactTable:
     return random_functions(count, 2, count, rng=_rng(), missing=0.1)
 
 
-CONTROL_LIKE = ("<end>", "<pad>", "|", "->", "\\n", "</s>", "<unk>", "[UNK]", "<|endoftext|>", "unknown", "None")
+CONTROL_LIKE = (
+    "<end>",
+    "<pad>",
+    "|",
+    "->",
+    "\\n",
+    "</s>",
+    "<unk>",
+    "[UNK]",
+    "<|endoftext|>",
+    "unknown",
+    "None",
+)
 AWKWARD = (
     "line\nbreak",
     "carriage\r\nreturn",
@@ -122,9 +150,12 @@ WORLDS: Mapping[str, World] = {
     "two names": World(table=_ring(("a", "b"), ("stay", "next")), hops=3),
     "three names": World(table=_ring(("a", "b", "c"), ("stay", "next", "last")), hops=3),
     "cycles and self-loops": World(
-        table=_facts("a next b", "b next c", "c next a", "d next d", "e next a", "a back c", "d back a"), hops=5
+        table=_facts("a next b", "b next c", "c next a", "d next d", "e next a", "a back c", "d back a"),
+        hops=5,
     ),
-    "attributes without facts": World(table=_facts("Alice born London", "Bob born Paris", "Bob wed Alice"), hops=3),
+    "attributes without facts": World(
+        table=_facts("Alice born London", "Bob born Paris", "Bob wed Alice"), hops=3
+    ),
     "names like control tokens": World(table=_ring(CONTROL_LIKE, CONTROL_LIKE[:4])),
     "awkward names": World(table=_ring(AWKWARD, AWKWARD[3::9])),
     "a relation named like a subject": World(table=_facts("a a b", "b a a", "b b c", "a c a"), hops=3),
@@ -137,6 +168,31 @@ WORLDS: Mapping[str, World] = {
     "3432 names and the unknown start a code": World(table=_names(3432), big=True),
     "3433 names": World(table=_names(3433), big=True),
 }
+
+
+def random_weights(
+    rng: np.random.Generator, *, heads: int, layers: int, residual: bool, dim: int = 5
+) -> TransformerWeights:
+    """A transformer of 6 tokens and 8 positions that recalls nothing in particular."""
+
+    def draw(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape) / shape[-1] ** 0.5
+
+    def head() -> Head:
+        return Head(query=draw(4, dim), key=draw(4, dim), value=draw(4, dim), output=draw(dim, 4))
+
+    def layer() -> Layer:
+        mlp = Mlp(w1=draw(7, dim), b1=draw(7), w2=draw(dim, 7), b2=draw(dim))
+        return Layer(heads=tuple(head() for _ in range(heads)), mlp=mlp)
+
+    return TransformerWeights(
+        embedding=draw(6, dim),
+        positions=draw(8, dim),
+        layers=tuple(layer() for _ in range(layers)),
+        unembedding=draw(3, dim),
+        residual=residual,
+    )
+
 
 names: st.SearchStrategy[str] = (
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters=RESERVED), min_size=1, max_size=6)

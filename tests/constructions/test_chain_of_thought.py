@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cases import WORLDS, chains
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.errors import ConstructionError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 @settings(max_examples=50)
@@ -44,7 +45,9 @@ def test_the_embedding_of_an_entity_holds_the_codewords_of_its_answers(chain):
     for entity, name in enumerate(table.entities):
         blocks = rows[entity, chain.layout["blocks"]].reshape(-1, places)
         answers = table.answers[entity] if entity < len(table.subjects) else [-1] * len(table.relations)
-        held = [table.entities.index(table.attributes[answer]) + 1 if answer >= 0 else 0 for answer in answers]
+        held = [
+            table.entities.index(table.attributes[answer]) + 1 if answer >= 0 else 0 for answer in answers
+        ]
         np.testing.assert_array_equal(chain.code.rank(blocks.astype(np.int64)), held, err_msg=name)
 
 

@@ -1,10 +1,11 @@
 """Named slices of the residual stream."""
 
 import pytest
-from georecall.constructions.layout import ResidualLayout
-from georecall.errors import ConstructionError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from georecall.constructions.layout import ResidualLayout
+from georecall.errors import ConstructionError
 
 
 @given(st.dictionaries(st.sampled_from(["blocks", "output", "gate", "positions"]), st.integers(0, 9)))

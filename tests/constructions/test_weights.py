@@ -2,28 +2,9 @@
 
 import numpy as np
 import pytest
-from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 
-
-def random_weights(
-    rng: np.random.Generator, *, heads: int, layers: int, residual: bool, dim: int = 5
-) -> TransformerWeights:
-    def head() -> Head:
-        query, key, value = rng.normal(size=(3, 4, dim))
-        return Head(query=query, key=key, value=value, output=rng.normal(size=(dim, 4)))
-
-    def layer() -> Layer:
-        w1, w2 = rng.normal(size=(7, dim)), rng.normal(size=(dim, 7))
-        mlp = Mlp(w1=w1, b1=rng.normal(size=7), w2=w2, b2=rng.normal(size=dim))
-        return Layer(heads=tuple(head() for _ in range(heads)), mlp=mlp)
-
-    return TransformerWeights(
-        embedding=rng.normal(size=(6, dim)),
-        positions=rng.normal(size=(8, dim)),
-        layers=tuple(layer() for _ in range(layers)),
-        unembedding=rng.normal(size=(3, dim)),
-        residual=residual,
-    )
+from cases import random_weights
+from georecall.constructions.weights import Head, TransformerWeights
 
 
 def attended(past: list[np.ndarray], heads: tuple[Head, ...]) -> np.ndarray:
@@ -39,7 +20,9 @@ def attended(past: list[np.ndarray], heads: tuple[Head, ...]) -> np.ndarray:
 
 
 def scores_token_by_token(weights: TransformerWeights, tokens: np.ndarray) -> np.ndarray:
-    states = [weights.embedding[token] + place for token, place in zip(tokens, weights.positions, strict=False)]
+    states = [
+        weights.embedding[token] + place for token, place in zip(tokens, weights.positions, strict=False)
+    ]
     for layer in weights.layers:
         following = []
         for time, state in enumerate(states):

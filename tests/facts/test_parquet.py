@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from georecall.errors import TableError
@@ -18,6 +18,7 @@ names = (
 some, any_number = (st.lists(names, min_size=least, max_size=4, unique=True).map(tuple) for least in (1, 0))
 
 
+@settings(deadline=None)
 @given(some, some, any_number, st.integers(0, 99))
 def test_the_identical_table_comes_back(tmp_path_factory, subjects, relations, attributes, seed):
     answers = np.random.default_rng(seed).integers(-1, len(attributes), size=(len(subjects), len(relations)))

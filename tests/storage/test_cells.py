@@ -1,0 +1,109 @@
+"""A measurement is made once for each configuration, and only a whole one is kept."""
+
+import json
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import ValidationError
+
+from georecall.progress import Progress, no_progress
+from georecall.storage.cells import Cell
+
+
+class Counted(Cell):
+    """Counts how often it is measured."""
+
+    measured: ClassVar[list[float]] = []
+    size: int
+    rate: float = 0.5
+
+    def measure(self, progress: Progress) -> dict[str, Any]:
+        progress("counting", 1, 1)
+        self.measured.append(self.rate)
+        if self.rate < 0:
+            raise RuntimeError("no such rate")
+        return {"twice": 2 * self.size}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_measured() -> None:
+    Counted.measured.clear()
+
+
+def test_a_cell_is_measured_once_and_then_read(tmp_path):
+    first = Counted(size=3).run(tmp_path, no_progress)
+    assert Counted(size=3).run(tmp_path, no_progress) == first
+    assert first["twice"] == 6
+    assert first["seconds"] >= 0
+    assert len(Counted.measured) == 1
+
+
+def test_its_folder_holds_config_and_result(tmp_path):
+    cell = Counted(size=3)
+    result = cell.run(tmp_path, no_progress)
+    (folder,) = tmp_path.iterdir()
+    assert folder.name == f"Counted-{cell.key}"
+    assert {path.name for path in folder.iterdir()} == {"config.json", "result.json"}
+    assert json.loads((folder / "config.json").read_text()) == {
+        "kind": "Counted",
+        "revision": 1,
+        "size": 3,
+        "rate": 0.5,
+    }
+    assert json.loads((folder / "result.json").read_text()) == result
+
+
+def test_another_config_is_another_folder(tmp_path):
+    for cell in (Counted(size=3), Counted(size=4), Counted(size=3, rate=0.25)):
+        cell.run(tmp_path, no_progress)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert len(Counted.measured) == 3
+
+
+def test_equal_configs_have_one_key_however_they_are_written():
+    assert Counted(rate=1, size=3).key == Counted(size=3, rate=1.0).key
+
+
+def test_a_failing_measure_leaves_nothing_and_is_tried_again(tmp_path):
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="no such rate"):
+            Counted(size=3, rate=-1).run(tmp_path, no_progress)
+    assert list(tmp_path.iterdir()) == []
+    assert len(Counted.measured) == 2
+
+
+def test_a_result_that_is_not_json_leaves_nothing(tmp_path):
+    class Unwritable(Cell):
+        def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+            return {"object": object()}
+
+    with pytest.raises(TypeError):
+        Unwritable().run(tmp_path, no_progress)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_revision_is_another_key(monkeypatch):
+    before = Counted(size=3).key
+    monkeypatch.setattr(Counted, "revision", 2)
+    assert Counted(size=3).key != before
+
+
+def test_another_kind_with_the_same_fields_is_another_key():
+    other = type("Other", (Counted,), {"__annotations__": {}})
+    assert other(size=3).key != Counted(size=3).key
+
+
+def test_the_key_does_not_depend_on_the_process():
+    """So that a result measured once is found by every later run."""
+    assert Counted(size=3).key == "db896accd0afbf8a"
+
+
+@pytest.mark.parametrize("fields", [{}, {"size": 3, "sise": 4}, {"size": "three"}])
+def test_a_config_with_missing_unknown_or_wrong_fields_is_refused(fields):
+    with pytest.raises(ValidationError):
+        Counted(**fields)
+
+
+def test_a_config_cannot_be_changed():
+    with pytest.raises(ValidationError):
+        Counted(size=3).size = 4
