@@ -127,3 +127,10 @@ def test_both_architectures_answer_rotated_or_not(cli, family_csv, arch):
         assert cli("compile", family_csv, "-o", "memory", "--arch", arch, "--force", *rotation).code == 0
         assert cli("ask", "memory", "Alice", "wife", "mother", "--json").json["path"] == ["Sarah", "Mary"]
     assert f"{arch}, rotated (seed 5)" in cli("info", "memory").out
+
+
+def test_the_same_table_and_options_give_the_same_bytes(cli, family_csv):
+    for folder in ("one", "two"):
+        cli("compile", family_csv, "-o", folder, "--rotate", "3", "--arch", "llama")
+    one, two = ({path.name: path.read_bytes() for path in Path(name).iterdir()} for name in ("one", "two"))
+    assert one == two

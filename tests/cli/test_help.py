@@ -70,12 +70,6 @@ def test_the_program_ends_with_code_2_and_one_line_on_standard_error(tmp_path):
     assert ended.stderr.endswith("line 2, column 'object': subject 'Alice', relation 'job'\n")
 
 
-def test_the_program_ends_with_code_0_when_it_answers(compiled_family):
-    command = [PROGRAM, "ask", compiled_family, "Alice", "wife"]
-    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
-    assert (ended.returncode, ended.stdout) == (0, "Alice –wife→ Sarah\nmargins 4.00\n")
-
-
 def test_a_terminal_without_the_letters_gets_escapes_instead_of_an_error(compiled_family, monkeypatch):
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", write_through=True))

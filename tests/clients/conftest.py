@@ -9,12 +9,15 @@ os.environ.update(
     WANDB_MODE="disabled",  # TransformerLens brings wandb
 )
 
+import shutil
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from memories import HOPS, TABLE, SavedMemory
+from page import COMPILING, ROOT
 
 from georecall.memory import FactMemory
 
@@ -29,6 +32,16 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("saved") / "memory"
     memory.save(folder)
     return SavedMemory(memory, folder)
+
+
+@pytest.fixture(scope="session")
+def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the examples of the page run: its first has compiled the memories there."""
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "family.csv", folder / "examples")
+    COMPILING.run(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

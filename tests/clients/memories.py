@@ -61,9 +61,9 @@ class SavedMemory:
     @cached_property
     def questions(self) -> list[Questions]:
         """Every question of 1 to K hops."""
-        every = []
-        for length in range(1, HOPS + 1):
-            prompts, gold = gold_sequences(self.memory.chain, all_queries(TABLE, length))
+        every, chain = [], self.memory.chain
+        for length in range(1, chain.hops + 1):
+            prompts, gold = gold_sequences(chain, all_queries(chain.table, length))
             _, scores = greedy(self.reference, prompts, gold.shape[1])
             every.append(Questions(prompts, gold, scores))
         return every

@@ -1,43 +1,12 @@
-"""Every example of docs/clients.md runs and prints what the page says."""
-
-import contextlib
-import re
-import runpy
-import shutil
-from pathlib import Path
+"""Every example of docs/clients.md prints what the page says; the export has its own tests."""
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
-COMPILING, *USING = EXAMPLE.findall((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
-IMPORTED = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
+from page import EXPORTING, USING
 
 
-def run(code: str, folder: Path) -> None:
-    """Run an example from a file, as nnsight reads the source of what it traces."""
-    file = folder / "example.py"
-    file.write_text(code, encoding="utf-8")
-    with contextlib.chdir(folder):
-        runpy.run_path(str(file))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the examples run: the first has compiled the memories there."""
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "examples").mkdir()
-    shutil.copy(ROOT / "examples" / "family.csv", folder / "examples")
-    run(COMPILING[0], folder)
-    return folder
-
-
-@pytest.mark.parametrize(("code", "printed"), USING, ids=range(1, len(USING) + 1))
-def test_an_example_prints_what_the_page_says(code, printed, folder, client, capsys):
-    for name in IMPORTED.findall(code):
+@pytest.mark.parametrize("example", [example for example in USING if example != EXPORTING])
+def test_an_example_prints_what_the_page_says(example, families, client, capsys):
+    for name in example.imports:
         client(name)
-    if "torch.onnx" in code:
-        client("onnxscript")
-    capsys.readouterr()
-    run(code, folder)
-    assert capsys.readouterr().out == printed
+    example.run(families)
+    assert capsys.readouterr().out == example.printed

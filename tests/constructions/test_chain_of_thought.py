@@ -10,7 +10,7 @@ from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.errors import ConstructionError
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(chains())
 def test_every_embedding_row_has_the_same_sum_and_the_same_norm(chain):
     rows = np.concatenate(list(chain.embedding_chunks()))
@@ -19,7 +19,7 @@ def test_every_embedding_row_has_the_same_sum_and_the_same_norm(chain):
     np.testing.assert_array_equal((rows**2).sum(axis=1), chain.n_relations * chain.code.squared_norm)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(chains())
 def test_the_sizes_are_those_of_the_formulas(chain):
     n_relations, places = len(chain.table.relations), chain.code.length
@@ -51,7 +51,7 @@ def test_the_embedding_of_an_entity_holds_the_codewords_of_its_answers(chain):
         np.testing.assert_array_equal(chain.code.rank(blocks.astype(np.int64)), held, err_msg=name)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(chains(), st.data())
 def test_a_changed_answer_changes_one_embedding_row_and_shares_the_code(chain, data):
     before = chain.weights()

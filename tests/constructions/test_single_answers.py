@@ -19,7 +19,7 @@ from georecall.facts.table import FactTable
 from georecall.models.architecture import DTYPES
 from georecall.models.recall import RecallTransformer
 
-FEW_WEIGHTS = 300_000
+FEW_WEIGHTS = 60_000
 
 
 def attributes_are_disjoint(table: FactTable) -> bool:

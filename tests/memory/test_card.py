@@ -46,7 +46,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[FactMemor
 
 def test_the_snippet_gives_the_first_fact_of_the_table_twice_without_georecall(saved):
     folders = [str(folder) for _, folder in saved.values()]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - this interpreter
         [sys.executable, "-c", RUN, *folders], capture_output=True, encoding="utf-8", check=False
     )
     assert done.returncode == 0, done.stderr

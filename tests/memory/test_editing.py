@@ -43,7 +43,7 @@ def written(table: FactTable, arch: str = "opt", *, tensors: bool = False) -> Fa
     return memory
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(tables(), st.sampled_from([*ARCHITECTURES]), st.booleans(), st.data())
 def test_an_edit_touches_one_row_of_the_embedding_and_changes_one_answer(table, arch, tensors, data):
     old = written(table, arch, tensors=tensors)
@@ -68,7 +68,7 @@ def test_an_edit_touches_one_row_of_the_embedding_and_changes_one_answer(table, 
     assert fingerprint(new) == fingerprint(written(new.table, arch))
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(tables(), st.booleans(), st.data())
 def test_edits_leave_the_old_memory_as_it_was_and_do_not_leak_into_one_another(table, tensors, data):
     old = written(table, tensors=tensors)

@@ -91,7 +91,9 @@ def test_killing_an_edit_at_any_moment_leaves_a_whole_memory(tmp_path: Path):
     FactMemory.compile(FactTable.from_facts(facts)).save(folder)
     command = [sys.executable, "-c", EDITING, str(folder)]
     environment, pipe = os.environ | {"OMP_NUM_THREADS": "1"}, subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as editing:
+    with subprocess.Popen(  # noqa: S603 - this interpreter
+        command, stdin=pipe, stdout=pipe, text=True, env=environment
+    ) as editing:
         for delay in DELAYS:
             print(file=editing.stdin, flush=True)
             child = int(editing.stdout.readline())

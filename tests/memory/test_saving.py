@@ -97,7 +97,7 @@ def test_the_tensors_are_those_of_the_stock_model_and_no_others(tmp_path):
     assert all(torch.equal(written[name], state[name]) for name in state)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(tables(), st.sampled_from([*ARCHITECTURES]), st.integers(1, 2))
 def test_names_of_all_kinds_survive_saving_loading_generating_and_decoding(
     tmp_path_factory, table, arch, hops

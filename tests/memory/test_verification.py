@@ -44,7 +44,7 @@ def row_of(name: str) -> int:
 
 
 @pytest.mark.parametrize(
-    "name", ["family", "missing facts", "one name and no fact", "names like control tokens"]
+    "name", ["family", "missing facts", "one name and no fact", "awkward names"]
 )
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_memory_as_it_was_compiled_is_ok(name, arch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -19,6 +19,7 @@ scores = st.integers(1, 4).flatmap(
 )
 
 
+@settings(max_examples=30)
 @given(scores)
 def test_the_best_and_its_lead_are_those_of_sorting(found):
     best, lead = top_two(torch.from_numpy(found.copy()))
@@ -27,6 +28,7 @@ def test_the_best_and_its_lead_are_those_of_sorting(found):
     np.testing.assert_array_equal(lead, first - second)
 
 
+@settings(max_examples=30)
 @given(scores, st.data())
 def test_the_lead_is_not_a_number_where_a_score_is_not(found, data):
     place = data.draw(st.integers(0, found.shape[1] - 1))

@@ -52,7 +52,7 @@ def test_the_files_of_a_tokenizer_are_those_that_the_stock_class_writes(tmp_path
         assert read(ours[name].read_text(encoding="utf-8")) == read(path.read_text(encoding="utf-8"))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(tables(), st.integers(1, 3), st.data())
 def test_a_prompt_of_names_is_the_prompt_of_ids_and_decodes_to_itself(table, hops, data):
     chain = ChainOfThought(table, hops)
@@ -67,7 +67,7 @@ def test_a_prompt_of_names_is_the_prompt_of_ids_and_decodes_to_itself(table, hop
     assert chat_ids(tokenizer, question_text(table.entities[entity], named)) == ids
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(tables(named=accented_names), st.lists(white_space, min_size=5, max_size=5), st.data())
 def test_decomposed_and_padded_names_are_the_same_tokens(table, blanks, data):
     tokenizer = fact_tokenizer(ChainOfThought(table, 1))

@@ -17,6 +17,12 @@ def write(target: Path, text: str, *, replace: bool = False) -> None:
         (draft / MARKER).write_text(text)
 
 
+def break_off(target: Path, error: type[BaseException]) -> None:
+    with whole_folder(target, marker=MARKER, replace=True) as draft:
+        (draft / MARKER).write_text("half")
+        raise error
+
+
 def only(parent: Path, name: str) -> bool:
     return [path.name for path in parent.iterdir()] == [name]
 
@@ -61,16 +67,15 @@ def test_an_existing_folder_is_replaced_where_the_kernel_cannot_exchange(target,
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_interruption_leaves_the_old_folder_and_no_draft(target, error):
     write(target, "old")
-    with pytest.raises(error), whole_folder(target, marker=MARKER, replace=True) as draft:
-        (draft / MARKER).write_text("half")
-        raise error
+    with pytest.raises(error):
+        break_off(target, error)
     assert (target / MARKER).read_text() == "old"
     assert only(target.parent, "target")
 
 
 def test_an_interruption_leaves_nothing_where_nothing_was(target):
-    with pytest.raises(RuntimeError), whole_folder(target, marker=MARKER):
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        break_off(target, RuntimeError)
     assert list(target.parent.iterdir()) == []
 
 

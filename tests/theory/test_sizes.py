@@ -15,6 +15,7 @@ from georecall.constructions.disjoint import DisjointOneHop
 from georecall.constructions.one_hop import OneHop
 from georecall.constructions.reembedding import Reembedding
 from georecall.errors import CodeError, GeorecallError
+from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections, random_functions
 from georecall.memory import FactMemory
 from georecall.models.recall import RecallTransformer
@@ -38,16 +39,15 @@ few_levels = st.sampled_from([2, 3, 5])
 SEVERAL_HOPS = {Direct: direct_size, Associative: associative_size, Reembedding: reembedding_size}
 
 
-worlds = st.tuples(st.integers(1, 7), st.integers(1, 3), st.none() | st.integers(0, 4), st.integers(0, 99))
+worlds = st.tuples(st.integers(1, 7), st.integers(1, 3), st.none() | st.integers(1, 11), st.integers(0, 99))
 
 
 def table_of(world):
-    """Bijections, or functions with missing facts, whose every name can be an answer."""
-    n_subjects, n_relations, more_attributes, seed = world
+    """Bijections, or functions with missing facts to fewer or to more attributes than subjects."""
+    n_subjects, n_relations, n_attributes, seed = world
     rng = np.random.default_rng(seed)
-    if more_attributes is None:
+    if n_attributes is None:
         return random_bijections(n_subjects, n_relations, rng=rng)
-    n_attributes = n_subjects + more_attributes
     return random_functions(n_subjects, n_relations, n_attributes, rng=rng, missing=0.3)
 
 
@@ -75,9 +75,14 @@ def test_one_hop_models_are_as_large_as_predicted(world, levels):
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 7), st.integers(1, 3), few_levels)
-def test_one_hop_models_of_disjoint_attributes_are_as_large_as_predicted(n_subjects, n_relations, levels):
-    table = random_bijections(n_subjects, n_relations, rng=np.random.default_rng(0), disjoint=True)
+@given(st.integers(1, 7), st.integers(1, 3), few_levels, st.floats(0, 1))
+def test_one_hop_models_of_disjoint_attributes_are_as_large_as_predicted(
+    n_subjects, n_relations, levels, missing
+):
+    rng = np.random.default_rng(0)
+    full = random_bijections(n_subjects, n_relations, rng=rng, disjoint=True)
+    answers = np.where(rng.random(full.answers.shape) < missing, -1, full.answers)
+    table = FactTable(full.subjects, full.relations, full.attributes, answers)
     assert_built_as_predicted(DisjointOneHop(table, levels=levels))
 
 

@@ -33,7 +33,12 @@ class Associative(KeyedBySubject):
         """Predicted sizes."""
         n_subjects, n_relations = self.table.answers.shape
         return associative_size(
-            n_subjects, n_relations, self.hops, n_entities=self._n_entities, levels=self.levels
+            n_subjects,
+            n_relations,
+            self.hops,
+            n_entities=self._n_entities,
+            n_attributes=self.unknown,
+            levels=self.levels,
         )
 
     @cached_property

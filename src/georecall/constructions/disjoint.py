@@ -45,9 +45,15 @@ class DisjointOneHop(SingleAnswer):
 
     @property
     def size(self) -> ConstructionSize:
-        """Predicted sizes, where every relation has as many attributes as the largest."""
+        """Predicted sizes."""
         n_subjects, n_relations = self.table.answers.shape
-        return disjoint_one_hop_size(n_subjects, n_relations, n_attributes=self._largest, levels=self.levels)
+        return disjoint_one_hop_size(
+            n_subjects,
+            n_relations,
+            n_attributes=self._largest,
+            n_outputs=self.unknown,
+            levels=self.levels,
+        )
 
     @cached_property
     def code(self) -> CompositionCode:

@@ -47,18 +47,24 @@ def one_hop_size(
 
 
 def disjoint_one_hop_size(
-    n_subjects: int, n_relations: int, *, n_attributes: int | None = None, levels: int = 2
+    n_subjects: int,
+    n_relations: int,
+    *,
+    n_attributes: int | None = None,
+    n_outputs: int | None = None,
+    levels: int = 2,
 ) -> ConstructionSize:
-    """One hop where each relation has A attributes of its own: d = width = R·p, p for A + 1 names instead of R·A + 1.
+    """One hop where each relation has up to A attributes of its own: d = width = R·p, p for A + 1 names.
 
-    Raises as `one_hop_size`. Source: docs/theory.md §3.
+    `n_outputs` counts the attributes of all relations (default R·A). Raises as `one_hop_size`. Source:
+    docs/theory.md §3.
     """
     _check(n_subjects, n_relations, 1, n_attributes)
     each = n_attributes or n_subjects
     p = CompositionCode.shortest(each + 1, levels).length
     dim = n_relations * p
     rows = n_subjects + n_relations + 2
-    outputs = n_relations * each + 1
+    outputs = (n_relations * each if n_outputs is None else n_outputs) + 1
     return ConstructionSize(
         code_length=p,
         dimension=dim,
@@ -91,16 +97,23 @@ def direct_size(
 
 
 def associative_size(
-    n_subjects: int, n_relations: int, hops: int, *, n_entities: int | None = None, levels: int = 2
+    n_subjects: int,
+    n_relations: int,
+    hops: int,
+    *,
+    n_entities: int | None = None,
+    n_attributes: int | None = None,
+    levels: int = 2,
 ) -> ConstructionSize:
     """Deep associative k hops: k layers of width N·R, d = (k + 1)·(p + R + 1).
 
-    p is the length of a code of the E entities and the unknown (default E = N, all of them outputs). Raises as
-    `one_hop_size`. Source: docs/theory.md §4.
+    p is the length of a code of the E entities and the unknown; the A attributes and the unknown are outputs
+    (default E = N and A = E). Raises as `one_hop_size`. Source: docs/theory.md §4.
     """
     _check(n_subjects, n_relations, hops, n_entities)
-    outputs = (n_entities or n_subjects) + 1
-    p = CompositionCode.shortest(outputs, levels).length
+    names = (n_entities or n_subjects) + 1
+    outputs = names if n_attributes is None else n_attributes + 1
+    p = CompositionCode.shortest(names, levels).length
     width = n_subjects * n_relations
     dim = (hops + 1) * (p + n_relations + 1)
     rows = n_subjects + n_relations + (hops + 1) + outputs
@@ -111,15 +124,23 @@ def associative_size(
 
 
 def reembedding_size(
-    n_subjects: int, n_relations: int, hops: int, *, n_entities: int | None = None, levels: int = 2
+    n_subjects: int,
+    n_relations: int,
+    hops: int,
+    *,
+    n_entities: int | None = None,
+    n_attributes: int | None = None,
+    levels: int = 2,
 ) -> ConstructionSize:
     """Re-embedding k hops: k layers of R·p units that select and k − 1 of N that re-embed, N + R·p a hop.
 
-    d = k·(R + 1)·p + R + k + 1, for p as in `associative_size`; raises as it does. Source: docs/theory.md §4.
+    d = k·(R + 1)·p + R + k + 1, for p and outputs as in `associative_size`; raises as it does. Source:
+    docs/theory.md §4.
     """
     _check(n_subjects, n_relations, hops, n_entities)
-    outputs = (n_entities or n_subjects) + 1
-    p = CompositionCode.shortest(outputs, levels).length
+    names = (n_entities or n_subjects) + 1
+    outputs = names if n_attributes is None else n_attributes + 1
+    p = CompositionCode.shortest(names, levels).length
     blocks = n_relations * p
     dim = hops * (blocks + p) + n_relations + hops + 1
     rows = n_subjects + n_relations + (hops + 1) + outputs

@@ -1,0 +1,1 @@
+"""Results as figures and tables for people to read."""

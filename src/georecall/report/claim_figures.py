@@ -1,0 +1,137 @@
+"""One figure for each claim, drawn from its outcome."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from georecall.claims.claim import Outcome
+from georecall.report.figures import save_figure, theme
+
+Row = dict[str, Any]
+
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+"""The palette of Okabe and Ito, which the colour-blind tell apart too."""
+
+
+def write_claim_figures(outcomes: Iterable[Outcome], folder: Path) -> list[Path]:
+    """Draw every outcome that has a figure, as HTML that works offline and as PNG; returns the files."""
+    written = []
+    for outcome in outcomes:
+        figure = FIGURES[outcome.id](outcome)
+        for suffix in (".html", ".png"):
+            written.append(folder / f"{outcome.id}{suffix}")
+            save_figure(figure, written[-1])
+    return written
+
+
+def one_hop_figure(outcome: Outcome) -> alt.Chart:
+    """K1: d = R·p against N, a line for each R."""
+    rows = [{"N": r["n_subjects"], "d": r["dim"], "R": f"R = {r['n_relations']}"} for r in outcome.results]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X(**_log("N", "subjects N")),
+        y=alt.Y(**_log("d", "dimension d = R·p")),
+        by="R",
+        title="One hop: d against N",
+    )
+
+
+def several_hops_figure(outcome: Outcome) -> alt.Chart:
+    """K2 and K3: d against k, a line for each world and construction."""
+    rows = [
+        {
+            "k": r["hops"],
+            "d": r["built"]["dimension"],
+            "world": f"{r['kind']}, N = {r['n_subjects']}, R = {r['n_relations']}",
+        }
+        for r in outcome.results
+    ]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X("k:O", title="hops k", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y(**_log("d", "dimension d")),
+        by="world",
+        title="Several hops without a chain of thought: d against k",
+    )
+
+
+def chain_figure(outcome: Outcome) -> alt.Chart:
+    """K4: d − R·p against the hop limit, a line for each world."""
+    rows = [
+        {
+            "K": limit,
+            "extra": dim - r["block_dim"],
+            "world": f"{r['arch']}, N = {r['n_subjects']}, R = {r['n_relations']}",
+        }
+        for r in outcome.results
+        for limit, dim in enumerate(r["dims"], 1)
+    ]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X("K:O", title="hop limit K", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("extra:Q", title="dimensions beside the blocks, d − R·p", scale=alt.Scale(zero=True)),
+        by="world",
+        title="Chain of thought: what hops cost",
+    )
+
+
+def bounds_figure(outcome: Outcome) -> alt.Chart:
+    """K5: bits a fact over the bound against N, a line for each number of levels."""
+    rows = [
+        {"N": r["n_subjects"], "ratio": r["bits_ratio"], "levels": f"L = {r['levels']}", "order": r["levels"]}
+        for r in outcome.results
+        if r["n_relations"] == min(other["n_relations"] for other in outcome.results)
+    ]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X(**_log("N", "subjects N")),
+        y=alt.Y("ratio:Q", title="bits a fact over the bound", scale=alt.Scale(domainMin=1, zero=False)),
+        by="levels",
+        title="One hop: how close the code is to the counting bound",
+    )
+
+
+FIGURES: dict[str, Callable[[Outcome], alt.Chart]] = {
+    "K1": one_hop_figure,
+    "K2": several_hops_figure,
+    "K3": several_hops_figure,
+    "K4": chain_figure,
+    "K5": bounds_figure,
+}
+
+
+def _lines(outcome: Outcome, rows: list[Row], *, x: alt.X, y: alt.Y, by: str, title: str) -> alt.Chart:
+    names = list(dict.fromkeys(row[by] for row in rows))
+    chart = (
+        alt.Chart(
+            alt.InlineData(values=rows),
+            width=520,
+            height=320,
+            title=alt.Title(title, subtitle=f"{outcome.id}, {outcome.preset}: {outcome.verdict}"),
+        )
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45))
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                f"{by}:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=COLOURS),
+                legend=alt.Legend(orient="right"),
+            ),
+            tooltip=[f"{by}:N", *(alt.Tooltip(str(axis.shorthand), format=",") for axis in (x, y))],
+        )
+    )
+    chart.config = theme()
+    return chart
+
+
+def _log(field: str, title: str) -> dict[str, Any]:
+    """A logarithmic channel."""
+    return {"shorthand": f"{field}:Q", "title": title, "scale": alt.Scale(type="log", nice=False, padding=12)}
