@@ -19,7 +19,7 @@ def test_the_summary_says_what_was_written_and_what_can_be_asked(cli, family_csv
     assert result.err == ""
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines())
     assert lines["wrote"] == "memory"
-    assert lines["facts"] == "20; 20 are unknown"
+    assert lines["facts"] == "20; unknown: 20"
     assert lines["relations"] == "5: wife, mother, job, father, husband"
     assert lines["chains"] == "up to 3 hops"
     assert "exact in float32, bfloat16, float16" in lines["certified"]

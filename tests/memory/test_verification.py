@@ -43,9 +43,7 @@ def row_of(name: str) -> int:
     return CHAIN.vocabulary.entities.start + FAMILY.table.entities.index(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["family", "missing facts", "one name and no fact", "awkward names"]
-)
+@pytest.mark.parametrize("name", ["family", "missing facts", "one name and no fact", "awkward names"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_memory_as_it_was_compiled_is_ok(name, arch):
     memory = FactMemory.compile(WORLDS[name].table, hops=2, arch=arch)

@@ -121,11 +121,11 @@ def test_no_state_within_the_measured_errors_leads_by_less_than_the_certified_ma
     )
     proof = certify(chain, states(chain, known.expected + errors, 1 + clock), dtype="exact", epsilon=0.0)
     codewords = chain.codewords.astype(np.float64)
-    right, end = rng.integers(len(codewords)), 2 * (1 + abs(clock))
+    right, end = rng.integers(len(codewords)), 2 * (1 + clock)
     differences = codewords[right] - np.delete(codewords, right, axis=0)
     worst = 2 * (differences**2).sum(axis=1) - 4 * deviation * np.abs(differences).sum(axis=1)
     name = 4 * (chain.code.squared_norm - deviation * chain.code.level_sum)
-    silent = 2 * (1 - abs(clock)) - 4 * leak * chain.code.level_sum
+    silent = 2 * (1 + clock) - 4 * leak * chain.code.level_sum
     least = min(worst.min(initial=np.inf), name - end, silent)
     assert proof.margin <= 0 or proof.margin <= least + 1e-9
 

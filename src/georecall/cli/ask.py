@@ -12,7 +12,11 @@ def run(
     memory: MemoryArgument,
     subject: Annotated[str, typer.Argument(help="Whom or what to ask about.", show_default=False)],
     relations: Annotated[
-        list[str], typer.Argument(help="Relations, in the order followed.", show_default=False)
+        list[str],
+        typer.Argument(
+            help="Relations, in the order followed; -- goes before names that begin with -.",
+            show_default=False,
+        ),
     ],
     json: JsonOption = False,
 ) -> None:

@@ -74,7 +74,7 @@ def contents(memory: "FactMemory") -> dict[str, str]:
     table, info = memory.table, memory.info()
     more = ", …" if info.relations > LISTED else ""
     return {
-        "facts": f"{info.facts:,}" + (f"; {info.missing:,} are unknown" if info.missing else ""),
+        "facts": f"{info.facts:,}" + (f"; unknown: {info.missing:,}" if info.missing else ""),
         "subjects": f"{info.subjects:,}",
         "relations": f"{info.relations:,}: {', '.join(map(shown, table.relations[:LISTED]))}{more}",
     }

@@ -21,15 +21,19 @@ class Certificate:
     """The proof for one number format.
 
     `deviation` is the largest distance of an output place from the level it should hold where a relation is
-    read, `leak` the largest output where every block should be silent, `clock` the largest error of the
-    positions' sum, from which the end token takes its score.
+    read, `leak` the largest output where every block should be silent. The end token takes its score from the
+    clock: `clock_read` is its largest value where a relation is read, `clock_end` its least where the end is.
+
+    Without a rotation this holds for every entity. With one, a unit reads the rounding errors of all
+    coordinates, so the witnesses are a sample; `FactMemory.verify` then asks every fact (docs/theory.md §4).
     """
 
     dtype: str
     units: int
     deviation: float
     leak: float
-    clock: float
+    clock_read: float
+    clock_end: float
     margin: float
 
     @property
@@ -97,34 +101,35 @@ def certify(
     """The certificate from the final residual states `found` of the model on `witnesses(chain).tokens`.
 
     With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
-    at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2(1+κ)`, where n and s are the
-    squared norm and the sum of a codeword and κ is the clock's error; where every block is silent, the end
-    leads a name by `2(1−κ) − 4λs` for a leak λ. Every score is rounded to a number of the format, which takes
-    half of `epsilon`, the distance from 1 to the next number, of each of the two scores compared.
+    at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared
+    norm and the sum of a codeword and κ is the largest value of the clock; where every block is silent, the end
+    leads a name by `2ρ − 4λs` for a leak λ and the least value ρ of the clock. Every score is rounded to a
+    number of the format, which takes half of `epsilon`, the distance from 1 to the next number, of each of the
+    two scores compared.
     """
     known = witnesses(chain)
     steps = found[:, chain.relation_places :]
     output = (steps @ chain.directions)[..., chain.layout["output"]]
-    clock = np.abs(steps @ chain.clock[0] - 1).max()
-    rounding = 4 * (epsilon / 2) * (chain.levels - 1)
+    clock = steps @ chain.clock[0]
+    clock_read, clock_end = clock[~known.silent].max(), clock[known.silent].min()
+    rounding = 4 * (epsilon / 2) * (chain.levels - 1 + chain.silence)
     errors = np.abs(output - known.expected).max(axis=-1)
     deviation = errors[~known.silent].max() + rounding
     leak = errors[known.silent].max()
     norm, total = chain.code.squared_norm, chain.code.level_sum
     name, other = NAME_SCORE * (norm - deviation * total), NAME_SCORE * leak * total
-    end_least, end_most = END_SCORE * (1 - clock), END_SCORE * (1 + clock)
     # np.minimum, unlike min, is NaN where any of the two is.
-    reading = np.minimum(NAME_SCORE * (1 - 2 * deviation), name - end_most) - epsilon * NAME_SCORE * (
-        norm + deviation * total
-    )
-    silent = end_least - other - epsilon * end_most
+    reading = np.minimum(NAME_SCORE * (1 - 2 * deviation), name - END_SCORE * clock_read)
+    reading -= epsilon * NAME_SCORE * (norm + deviation * total)
+    silent = END_SCORE * clock_end * (1 - epsilon) - other
     margin = np.minimum(reading, silent)
     return Certificate(
         dtype=dtype,
         units=chain.width,
         deviation=float(deviation),
         leak=float(leak),
-        clock=float(clock),
+        clock_read=float(clock_read),
+        clock_end=float(clock_end),
         margin=float(np.nan_to_num(margin, nan=-np.inf)),
     )
 

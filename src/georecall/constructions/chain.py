@@ -31,14 +31,14 @@ class Chain(ABC):
 
         E[entity]   = Σ_i B_i C(f_i(entity))     a superposition of its answers; C(unknown) where there is none
         E[relation] = Σ_i B_i (C' if i is the relation else C(unknown))
-        E[␃]        = E[␀] = Σ_i B_i C(unknown)
+        E[␃], E[␀]  = Σ_i B_i C(unknown)
         attention   : carries −G·B_i 1 for every block i in which the token read holds C(unknown), none for C'
         MLP         : y = Σ_i B_iᵀ (block i if it is open else 0), written to the output slice
         scores      : 4⟨C(a), y⟩ for the entity or unknown a, 2 for ␃, 0 for relations
 
     `C'` is `C(unknown)` with two neighbouring places swapped, so one place of each block, the flag, tells them
     apart. All embeddings have the same sum and the same norm. Where a relation is read its block survives and
-    the right answer leads by at least 2; where ␃ is read every block is silent and ␃, at 2, leads by 2
+    the right answer leads by at least 2; where ␃ is read every block is silent and ␃, at 2 or more, leads
     (docs/theory.md §4). With `rotation`, the seed of a random rotation of the stream, the same function has
     dense superpositions.
     """

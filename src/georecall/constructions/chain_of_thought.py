@@ -32,8 +32,12 @@ class ChainOfThought(Chain):
 
     @property
     def silence(self) -> float:
-        """G, by which closed blocks are inhibited: far enough for layer normalisation not to reopen them."""
-        return 2.0 * self.levels
+        """G, by which closed blocks are inhibited: far enough for layer normalisation not to reopen them.
+
+        2L; three times as much for a single relation, where nothing is inhibited but for ␃, so that the
+        normalisation is set for states unlike those in which ␃ is read (docs/theory.md §6).
+        """
+        return (2.0 if self.n_relations > 1 else 6.0) * self.levels
 
     def positions(self) -> Float64[np.ndarray, "context dim"]:
         """One direction for each position."""

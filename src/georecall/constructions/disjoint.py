@@ -66,7 +66,7 @@ class DisjointOneHop(SingleAnswer):
         return ResidualLayout.of(blocks=len(self.table.relations) * self.code.length)
 
     def weights(self) -> TransformerWeights:
-        """The weights, all of them in {−(L−1), …, L−1}."""
+        """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
         dim, n_relations, places = self.layout.dim, len(self.table.relations), self.code.length
         numbers = np.append(self._numbers, 0)[self.table.answers]

@@ -44,7 +44,7 @@ class OneHop(SingleAnswer):
         return ResidualLayout.of(blocks=len(self.table.relations) * self.code.length)
 
     def weights(self) -> TransformerWeights:
-        """The weights, all of them in {−(L−1), …, L−1}."""
+        """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
         dim, places = self.layout.dim, self.code.length
         subjects = self.code.unrank(self._outputs(self.table.answers)).reshape(-1, dim).astype(np.float64)

@@ -44,9 +44,9 @@ class Verification:
 
     `altered_rows` names the rows of the embedding and the unembedding that are not what the table says, and the
     other tensors that are not what the construction says; with none, and with a certificate that holds, all
-    `facts` and all chains are proved. `asked` facts were asked one by one with scores over the whole
-    vocabulary, `chains` went through the stock model's `generate`; `failures` are the questions among them that
-    were answered wrongly, or with a tie.
+    `facts` and all chains are proved, unless the memory is rotated. `asked` facts were asked one by one with
+    scores over the whole vocabulary, `chains` went through the stock model's `generate`; `failures` are the
+    questions among them that were answered wrongly, or with a tie.
     """
 
     facts: int

@@ -48,7 +48,7 @@ in Unicode NFC without outer white space. A name that the table does not have ca
 
 ## The certificate
 
-`certificate.json` states what was proved, and the SHA-256 of every file. Each of {units:,} hidden units was run
+`certificate.json` states what was proved, and the SHA-256 of every file. Its {units:,} hidden units were run
 at every value it can take: the right token leads every other by at least {margin:.3f} in {dtype}. The facts
 themselves are in `facts.parquet`.
 """

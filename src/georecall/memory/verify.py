@@ -26,7 +26,8 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
 
     1. The stored layer is run on the witness subjects: a new certificate.
     2. Every stored row of the embedding and the unembedding is compared with what the table says, every tensor
-       of the layer with what the construction says. Together with 1 this proves every fact and every chain.
+       of the layer with what the construction says. Together with 1 this proves every fact and every chain,
+       unless the memory is rotated: then what is asked counts.
     3. Facts are asked with scores over the whole vocabulary: all, or as many as `SCORES_IN_ALL` allows.
     4. `chains` random chains of 1 to K hops go through the stock model's `generate`.
     """

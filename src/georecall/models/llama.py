@@ -23,7 +23,7 @@ from georecall.storage.tensors import TensorSource
 
 RMS_EPSILON = 1e-6
 GATE = 64.0
-"""M: `silu(64) = 64` in every format, 1/64 is exact, and `silu(−64)` is below 1e−26."""
+"""M: `silu(64) = 64` in every format, 1/64 is exact, and `|silu(−64)|` is 1.03e−26."""
 
 ROTARY_GAP = 256.0
 """Score by which attention prefers the right place to its neighbours; more than for one-hot positions, as
