@@ -17,6 +17,7 @@ from georecall.constructions.budget import require_memory
 from georecall.constructions.certificate import Certificate
 from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError
+from georecall.facts.names import normalise
 from georecall.facts.queries import Query
 from georecall.facts.table import FactTable
 from georecall.memory.answers import Answer, Verification
@@ -136,7 +137,7 @@ class FactMemory:
         return [
             Answer(
                 subject=self.table.entities[entity],
-                relations=query.relations,
+                relations=tuple(map(normalise, query.relations)),
                 path=tuple(names[found[: len(query.relations)]]),
                 margins=tuple(lead[: len(query.relations)]),
             )

@@ -16,7 +16,7 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 
 
 def write_claim_figures(outcomes: Iterable[Outcome], folder: Path) -> list[Path]:
-    """Draw every outcome that has a figure, as HTML that works offline and as PNG; returns the files."""
+    """Draw every outcome, as HTML that works offline and as PNG; returns the files."""
     written = []
     for outcome in outcomes:
         figure = FIGURES[outcome.id](outcome)
