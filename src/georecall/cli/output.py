@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from georecall.progress import Progress as Report
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MemoryArgument = Annotated[Path, typer.Argument(help="Folder of a compiled memory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+UNFOLDED = 10_000
+"""Width of a table that goes to a file or to another program."""
 
 LISTED = 20
 """Names and rows shown of a long list."""
@@ -81,11 +84,12 @@ def contents(memory: "FactMemory") -> dict[str, str]:
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    """A table with a header."""
-    table = Table(*columns, header_style="bold", box=None, pad_edge=False)
+    """A table with a header: folded to the width of a terminal, otherwise one line a row."""
+    headers = (Column(name, overflow="fold") for name in columns)
+    table = Table(*headers, header_style="bold", box=None, pad_edge=False)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    out.print(table)
+    out.print(table, width=None if out.is_terminal else UNFOLDED)
 
 
 @contextmanager
