@@ -89,7 +89,8 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     table = Table(*headers, header_style="bold", box=None, pad_edge=False)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    out.print(table, width=None if out.is_terminal else UNFOLDED)
+    console = out if out.is_terminal else Console(highlight=False, width=UNFOLDED)
+    console.print(table)
 
 
 @contextmanager
