@@ -22,10 +22,20 @@ from georecall.models.tokenizer import prompt_text
 
 SMALL = [name for name, world in WORLDS.items() if not world.big]
 IN_EVERY_FORMAT = ["missing facts", "three levels"]
+LLAMA = [
+    *IN_EVERY_FORMAT,
+    "many relations",
+    "six hops",
+    "seven levels",
+    "family",
+    "one name and no fact",
+    "awkward names",
+    "6 names and the unknown start a code",
+]
 CASES = [
     *((name, "opt", dtype, None) for name in SMALL for dtype in DTYPES),
     *((name, "opt", "float32", None) for name in WORLDS if name not in SMALL),
-    *((name, "llama", "float32", None) for name in SMALL),
+    *((name, "llama", "float32", None) for name in LLAMA),
     *((name, "llama", dtype, None) for name in IN_EVERY_FORMAT for dtype in DTYPES if dtype != "float32"),
     *((name, arch, dtype, 1) for name in IN_EVERY_FORMAT for arch in ARCHITECTURES for dtype in DTYPES),
 ]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
 from georecall.constructions.weights import Head, Layer, TransformerWeights
@@ -118,16 +118,12 @@ class RecallTransformer(nn.Module):
     def from_weights(
         cls, weights: TransformerWeights, *, dtype: torch.dtype = torch.float32
     ) -> "RecallTransformer":
-        """An ensemble of one member with the weights of a construction, cast to `dtype`."""
-
-        def cast(array: np.ndarray) -> Tensor:
-            return torch.tensor(array, dtype=dtype)[None]
-
+        """An ensemble of one member with a copy of the weights of a construction, cast to `dtype`."""
         return cls(
-            embedding=cast(weights.embedding),
-            positions=cast(weights.positions),
+            embedding=_one_member(weights.embedding, dtype),
+            positions=_one_member(weights.positions, dtype),
             layers=[_constructed_layer(layer, weights.residual, dtype) for layer in weights.layers],
-            unembedding=cast(weights.unembedding),
+            unembedding=_one_member(weights.unembedding, dtype),
         )
 
     @classmethod
@@ -162,22 +158,19 @@ class RecallTransformer(nn.Module):
         return x[:, :, -1] @ self.unembedding.mT
 
 
-def _constructed_layer(layer: Layer, residual: bool, dtype: torch.dtype) -> RecallLayer:
-    def cast(array: np.ndarray) -> Tensor:
-        return torch.tensor(array, dtype=dtype)[None]
+def _one_member(array: Float64[np.ndarray, "*shape"], dtype: torch.dtype) -> Float[Tensor, "1 *shape"]:
+    return torch.tensor(array, dtype=dtype)[None]
 
+
+def _constructed_layer(layer: Layer, residual: bool, dtype: torch.dtype) -> RecallLayer:
     return RecallLayer(
         attention=_constructed_heads(layer.heads, dtype) if layer.heads else UniformAttention(),
-        w1=cast(layer.mlp.w1),
-        b1=cast(layer.mlp.b1),
-        w2=cast(layer.mlp.w2),
-        b2=cast(layer.mlp.b2),
+        **{name: _one_member(array, dtype) for name, array in vars(layer.mlp).items()},
         residual=residual,
     )
 
 
 def _constructed_heads(heads: Sequence[Head], dtype: torch.dtype) -> RecallHeads:
-    def stack(name: str) -> Tensor:
-        return torch.from_numpy(np.stack([getattr(head, name) for head in heads])).to(dtype)[None]
-
-    return RecallHeads(query=stack("query"), key=stack("key"), value=stack("value"), output=stack("output"))
+    names = ("query", "key", "value", "output")
+    stacked = {name: np.stack([getattr(head, name) for head in heads]) for name in names}
+    return RecallHeads(**{name: _one_member(array, dtype) for name, array in stacked.items()})
