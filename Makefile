@@ -22,7 +22,7 @@ reproduce: install  ## compile the real table, ask it, check it, and settle the 
 	$(BIN)/georecall reproduce -o $(REPORT)
 
 test: install  ## the whole test suite
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto
+	OMP_NUM_THREADS=1 ORT_DISABLE_TELEMETRY=1 $(BIN)/pytest --numprocesses auto
 
 lint: install
 	$(BIN)/ruff check

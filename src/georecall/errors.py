@@ -23,3 +23,7 @@ class ConstructionError(GeorecallError):
 
 class FolderError(GeorecallError):
     """A folder or a file in it is missing, altered, or must not be overwritten."""
+
+
+class MissingPackageError(GeorecallError):
+    """An optional package is needed and not installed; the message says how to get it."""

@@ -21,7 +21,7 @@ from page import COMPILING, ROOT
 
 from georecall.memory import FactMemory
 
-MEMORIES = [("opt", None), ("opt", 1), ("llama", None), ("llama", 1)]
+MEMORIES = [("opt", None), ("llama", 1)]
 
 
 @pytest.fixture(scope="session", params=MEMORIES, ids="{0[0]}, rotation {0[1]}".format)

@@ -42,7 +42,8 @@ def test_an_entity_that_is_no_subject_can_be_asked():
 def test_names_are_asked_in_any_form_that_reads_as_the_same_name():
     memory = FactMemory.compile(WORLDS["awkward names"].table)
     relation = memory.table.relations[0]
-    assert memory.ask(" Cafe\u0301\n", f"\t{relation}").subject == "Caf\u00e9"
+    answer = memory.ask(" Cafe\u0301\n", f"\t{relation}")
+    assert (answer.subject, answer.relations) == ("Caf\u00e9", (relation,))
     assert memory.ask("Cafe\u0301", relation).path == memory.ask("Caf\u00e9", relation).path
 
 

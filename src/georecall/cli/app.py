@@ -2,7 +2,7 @@
 
 import typer
 
-from georecall.cli import ask, bounds, compile_, edit, forget, info, reproduce, verify
+from georecall.cli import ask, bounds, compile_, edit, forget, gguf, info, reproduce, verify
 
 app = typer.Typer(
     name="georecall",
@@ -18,6 +18,7 @@ app.command("ask")(ask.run)
 app.command("verify")(verify.run)
 app.command("edit")(edit.run)
 app.command("forget")(forget.run)
+app.command("gguf")(gguf.run)
 app.command("info")(info.run)
 app.command("bounds")(bounds.run)
 app.command("reproduce")(reproduce.run)
