@@ -82,6 +82,8 @@ def resolve(name: str, index: Mapping[str, int], *, kind: str) -> int:
 
     Raises UnknownNameError if the name is not in the index; `kind` says in words what it should have been.
     """
+    if name in index:  # the index holds names in normal form
+        return index[name]
     try:
         return index[normalise(name)]
     except (KeyError, GeorecallError):

@@ -17,7 +17,6 @@ from georecall.constructions.budget import require_memory
 from georecall.constructions.certificate import Certificate
 from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError
-from georecall.facts.names import normalise
 from georecall.facts.queries import Query
 from georecall.facts.table import FactTable
 from georecall.memory.answers import Answer, Verification
@@ -133,15 +132,20 @@ class FactMemory:
             return []
         entities, relations = self._indices(queries)
         path, leads = self.recall(entities, relations)
-        names = np.array([*self.table.entities, None], dtype=object)
+        asked = np.array(self.table.relations, dtype=object)[relations]
+        columns = (self._names[entities], asked, self._names[path], leads)
         return [
             Answer(
-                subject=self.table.entities[entity],
-                relations=tuple(map(normalise, query.relations)),
-                path=tuple(names[found[: len(query.relations)]]),
-                margins=tuple(lead[: len(query.relations)]),
+                subject=subject,
+                relations=tuple(relation[:hops]),
+                path=tuple(found[:hops]),
+                margins=tuple(lead[:hops]),
             )
-            for query, entity, found, lead in zip(queries, entities, path, leads.tolist(), strict=True)
+            for hops, subject, relation, found, lead in zip(
+                [len(query.relations) for query in queries],
+                *(column.tolist() for column in columns),
+                strict=True,
+            )
         ]
 
     def recall(
@@ -159,6 +163,11 @@ class FactMemory:
             path.append(vocabulary.entities_of(token.numpy()))
             leads.append(lead.numpy())
         return np.stack(path, axis=1), np.stack(leads, axis=1)
+
+    @cached_property
+    def _names(self) -> np.ndarray:
+        """The entities, and at last, where −1 finds it, None."""
+        return np.array([*self.table.entities, None], dtype=object)
 
     @cached_property
     def _step(self) -> RecallStep:

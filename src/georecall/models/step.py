@@ -9,8 +9,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import pad
 
-SCORES_AT_ONCE = 1 << 19
-"""Scores worked on at a time: 2 MB, which stay in the cache between being made and being compared."""
+SCORES_AT_ONCE = 1 << 20
+"""Scores worked on at a time: 4 MB, which stay in the cache between being made and being compared."""
 
 GROUP = 64
 """Outputs that are compared with one another first, in `top_two`."""
@@ -47,25 +47,19 @@ class RecallStep:
         self, tokens: Int64[Tensor, "batch"], relations: Int64[Tensor, "batch"], step: int
     ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
         """The token with the best score, and its lead over the second best."""
+        states = self.finish(self.embedding[tokens].float() + self.positions[step] + self.carried[relations])
         rows = max(1, min(len(tokens), SCORES_AT_ONCE // len(self.embedding)))
         scores = self._head.new_empty(rows, self._head.shape[1])
-        parts = [
-            self._best(token, relation, step, scores[: len(token)])
-            for token, relation in zip(tokens.split(rows), relations.split(rows), strict=True)
-        ]
-        best, leads = zip(*parts, strict=True)
+        best, leads = zip(
+            *(self._best(part, scores[: len(part)]) for part in states.split(rows)), strict=True
+        )
         return torch.cat(best), torch.cat(leads)
 
     def _best(
-        self,
-        tokens: Int64[Tensor, "batch"],
-        relations: Int64[Tensor, "batch"],
-        step: int,
-        scores: Float[Tensor, "batch padded"],
+        self, states: Float[Tensor, "batch scored"], scores: Float[Tensor, "batch padded"]
     ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
-        """As `__call__`, for a few questions; their scores are written to `scores`."""
-        state = self.embedding[tokens].float() + self.positions[step] + self.carried[relations]
-        torch.mm(self.finish(state), self._head, out=scores)
+        """The best tokens and their leads for a few states, whose scores are written to `scores`."""
+        torch.mm(states, self._head, out=scores)
         scores[:, len(self.embedding) :] = -torch.inf
         return top_two(scores)
 

@@ -68,10 +68,10 @@ def sha256_of(path: Path) -> str:
 
 def _exchange(draft: Path, target: Path) -> None:
     """Swap two folders: in one step where the kernel can, else by two renames."""
-    if sys.platform == "linux":
-        paths = (_AT_FDCWD, os.fsencode(draft), _AT_FDCWD, os.fsencode(target))
-        if ctypes.CDLL(None).renameat2(*paths, _RENAME_EXCHANGE) == 0:
-            return
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    paths = (_AT_FDCWD, os.fsencode(draft), _AT_FDCWD, os.fsencode(target))
+    if swap is not None and swap(*paths, _RENAME_EXCHANGE) == 0:
+        return
     aside = target.with_name(f"{draft.name}-old")
     target.rename(aside)
     draft.rename(target)

@@ -33,7 +33,7 @@ def one_hop_size(
     Raises GeorecallError for a count below 1, CodeError for levels outside 2 … 127. Source: docs/theory.md §3.
     """
     _check(n_subjects, n_relations, 1, n_attributes)
-    outputs = (n_attributes or n_subjects) + 1
+    outputs = (n_subjects if n_attributes is None else n_attributes) + 1
     p = CompositionCode.shortest(outputs, levels).length
     dim = n_relations * p
     rows = n_subjects + n_relations + 2
@@ -60,7 +60,7 @@ def disjoint_one_hop_size(
     docs/theory.md §3.
     """
     _check(n_subjects, n_relations, 1, n_attributes)
-    each = n_attributes or n_subjects
+    each = n_subjects if n_attributes is None else n_attributes
     p = CompositionCode.shortest(each + 1, levels).length
     dim = n_relations * p
     rows = n_subjects + n_relations + 2
@@ -82,7 +82,7 @@ def direct_size(
     Raises as `one_hop_size`. Source: docs/theory.md §4.
     """
     _check(n_subjects, n_relations, hops, n_attributes)
-    outputs = (n_attributes or n_subjects) + 1
+    outputs = (n_subjects if n_attributes is None else n_attributes) + 1
     p = CompositionCode.shortest(outputs, levels).length
     width = n_relations**hops * p
     dim = width + p + hops + 1
@@ -111,7 +111,7 @@ def associative_size(
     (default E = N and A = E). Raises as `one_hop_size`. Source: docs/theory.md §4.
     """
     _check(n_subjects, n_relations, hops, n_entities)
-    names = (n_entities or n_subjects) + 1
+    names = (n_subjects if n_entities is None else n_entities) + 1
     outputs = names if n_attributes is None else n_attributes + 1
     p = CompositionCode.shortest(names, levels).length
     width = n_subjects * n_relations
@@ -138,7 +138,7 @@ def reembedding_size(
     docs/theory.md §4.
     """
     _check(n_subjects, n_relations, hops, n_entities)
-    names = (n_entities or n_subjects) + 1
+    names = (n_subjects if n_entities is None else n_entities) + 1
     outputs = names if n_attributes is None else n_attributes + 1
     p = CompositionCode.shortest(names, levels).length
     blocks = n_relations * p
@@ -187,7 +187,8 @@ def _mlp(dim: int, width: int, out: int) -> int:
 
 
 def _check(n_subjects: int, n_relations: int, hops: int, names: int | None) -> None:
-    counts = {"subjects": n_subjects, "relations": n_relations, "hops": hops, "attributes": names}
-    for name, count in counts.items():
-        if count is not None and count < 1:
+    for name, count in {"subjects": n_subjects, "relations": n_relations, "hops": hops}.items():
+        if count < 1:
             raise GeorecallError(f"expected 1 or more {name}, got {count}")
+    if names is not None and names < 0:
+        raise GeorecallError(f"expected 0 or more attributes, got {names}")
