@@ -197,8 +197,8 @@ def test_sizes_of_huge_models_are_exact_and_quick():
     [
         (lambda: one_hop_size(0, 1), "1 or more subjects, got 0"),
         (lambda: one_hop_size(4, 0), "1 or more relations, got 0"),
-        (lambda: one_hop_size(4, 1, n_attributes=0), "1 or more attributes, got 0"),
-        (lambda: disjoint_one_hop_size(4, 1, n_attributes=-1), "1 or more attributes, got -1"),
+        (lambda: one_hop_size(4, 1, n_attributes=-2), "0 or more attributes, got -2"),
+        (lambda: disjoint_one_hop_size(4, 1, n_attributes=-1), "0 or more attributes, got -1"),
         (lambda: direct_size(4, 1, 0), "1 or more hops, got 0"),
         (lambda: associative_size(4, -2, 1), "1 or more relations, got -2"),
         (lambda: reembedding_size(0, 1, 1), "1 or more subjects, got 0"),
@@ -214,3 +214,11 @@ def test_sizes_of_nothing_are_refused_in_one_line(call, message):
 def test_sizes_refuse_an_alphabet_that_no_code_has():
     with pytest.raises(CodeError, match="got 1"):
         one_hop_size(4, 1, levels=1)
+
+
+def test_a_table_without_any_answer_still_has_the_unknown_to_give():
+    table = FactTable(("a", "b"), ("r",), (), np.full((2, 1), -1))
+    for kind in (OneHop, Direct):
+        construction = kind(table)
+        model = RecallTransformer.from_weights(construction.weights())
+        assert sum(tensor.numel() for tensor in model.parameters()) == construction.size.parameters
