@@ -1,5 +1,7 @@
 """`georecall ask` and `georecall info`."""
 
+from pathlib import Path
+
 import pytest
 
 from georecall.memory import FactMemory
@@ -58,3 +60,11 @@ def test_info_prints_sizes_and_the_certified_margin(cli, family):
 def test_info_as_json_has_every_field(cli, family):
     info = FactMemory.load(family).info().to_dict()
     assert cli("info", family, "--json").json == info | {"exact_dtypes": list(info["exact_dtypes"])}
+
+
+def test_a_name_may_begin_with_a_hyphen(cli):
+    Path("f.csv").write_text("subject,relation,object\n|,->,-x\n-x,->,|\n")
+    cli("compile", "f.csv", "-o", "hyphens")
+    assert cli("ask", "hyphens", "|", "->", "->", "--json").json["path"] == ["-x", "|"]
+    assert cli("edit", "hyphens", "-x", "->", "-x").code == 0
+    assert cli("ask", "hyphens", "-x", "->").out.startswith("-x –->→ -x\n")

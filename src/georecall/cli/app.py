@@ -4,6 +4,9 @@ import typer
 
 from georecall.cli import ask, bounds, compile_, edit, forget, gguf, info, reproduce, verify
 
+NAMES = {"ignore_unknown_options": True}
+"""A name may begin with a hyphen: what is no option is a name."""
+
 app = typer.Typer(
     name="georecall",
     help="Geometric factual recall: a table of facts becomes a transformer, and every claim is measured.",
@@ -14,10 +17,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compile")(compile_.run)
-app.command("ask")(ask.run)
+app.command("ask", context_settings=NAMES)(ask.run)
 app.command("verify")(verify.run)
-app.command("edit")(edit.run)
-app.command("forget")(forget.run)
+app.command("edit", context_settings=NAMES)(edit.run)
+app.command("forget", context_settings=NAMES)(forget.run)
 app.command("gguf")(gguf.run)
 app.command("info")(info.run)
 app.command("bounds")(bounds.run)
