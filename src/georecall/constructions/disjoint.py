@@ -7,9 +7,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from georecall.constructions.budget import require_memory
-from georecall.constructions.layout import ResidualLayout
-from georecall.constructions.one_hop import inhibitions, selecting_layer
-from georecall.constructions.single_answer import SingleAnswer
+from georecall.constructions.one_hop import OneHop, inhibitions, selecting_layer
 from georecall.constructions.weights import TransformerWeights
 from georecall.errors import ConstructionError
 from georecall.theory.codes import CompositionCode
@@ -17,7 +15,7 @@ from georecall.theory.sizes import ConstructionSize, disjoint_one_hop_size
 
 
 @dataclass(frozen=True)
-class DisjointOneHop(SingleAnswer):
+class DisjointOneHop(OneHop):
     """`OneHop` for relations that share no attribute: names are numbered within their relation.
 
     The block says which relation was asked, so it is kept instead of folded:
@@ -33,8 +31,7 @@ class DisjointOneHop(SingleAnswer):
 
     def __post_init__(self) -> None:
         """Check that one hop is asked for and that the attribute sets are disjoint."""
-        if self.hops != 1:
-            raise ConstructionError(f"the one-hop construction answers 1 hop, got {self.hops}")
+        super().__post_init__()
         shared = np.flatnonzero(self._answers_to.sum(axis=0) > 1)
         if len(shared):
             names = [self.table.relations[row] for row in np.flatnonzero(self._answers_to[:, shared[0]])]
@@ -59,11 +56,6 @@ class DisjointOneHop(SingleAnswer):
     def code(self) -> CompositionCode:
         """The code of the largest attribute set and the unknown, which has codeword 0."""
         return CompositionCode.shortest(self._largest + 1, self.levels)
-
-    @property
-    def layout(self) -> ResidualLayout:
-        """R blocks of p places."""
-        return ResidualLayout.of(blocks=len(self.table.relations) * self.code.length)
 
     def weights(self) -> TransformerWeights:
         """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
