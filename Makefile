@@ -9,7 +9,7 @@ MEMORY ?= $(REPORT)/countries
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --editable '.[dev,clients]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --editable '.[dev,clients,ray]'
 	touch $@
 
 install: $(VENV)/installed

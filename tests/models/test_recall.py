@@ -14,12 +14,14 @@ from georecall.constructions.one_hop import OneHop
 from georecall.errors import ConstructionError
 from georecall.models.recall import RecallConfig, RecallTransformer
 
-CONFIG = RecallConfig(vocabulary=9, outputs=6, context=5, dim=4, width=7, attribute_dim=4, members=3)
+CONFIG = RecallConfig(subjects=6, relations=3, outputs=6, context=5, dim=4, width=7, attribute_dim=4)
+MEMBERS = 3
 TOKENS = torch.tensor([[0, 3, 8], [5, 5, 1]])
 
 
-def model_of(config: RecallConfig, seed: int = 0) -> RecallTransformer:
-    return RecallTransformer.random(config, generator=torch.Generator().manual_seed(seed))
+def model_of(config: RecallConfig, seed: int = 0, members: int = MEMBERS) -> RecallTransformer:
+    generators = [torch.Generator().manual_seed(seed + member) for member in range(members)]
+    return RecallTransformer.random(config, generators=generators)
 
 
 def changed(**fields: object) -> RecallConfig:
@@ -56,7 +58,7 @@ def test_a_token_does_not_see_what_comes_after_it(heads):
 def test_every_member_gives_what_it_gives_alone(attention, residual):
     ensemble = model_of(changed(attention=attention, residual=residual))
     together = ensemble(TOKENS)
-    for member in range(CONFIG.members):
+    for member in range(MEMBERS):
         alone = copy.deepcopy(ensemble)
         for parameter in alone.parameters():
             parameter.data = parameter.data[member : member + 1]
@@ -74,9 +76,9 @@ def test_the_gradient_of_one_member_does_not_reach_another():
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("attention", ["uniform", "learned"])
 def test_a_random_model_computes_what_torch_computes(attention, residual):
-    model = model_of(changed(attention=attention, residual=residual, members=1))
+    model = model_of(changed(attention=attention, residual=residual), members=1)
     (layer,) = model.layers
-    x = model.embedding[0][TOKENS] + model.positions[0, : TOKENS.shape[1]]
+    x = torch.cat(tuple(model.embedding), dim=1)[0][TOKENS] + model.positions[0, : TOKENS.shape[1]]
     if attention == "uniform":
         z = x.mean(dim=1)
     else:
@@ -90,6 +92,32 @@ def test_a_random_model_computes_what_torch_computes(attention, residual):
     torch.testing.assert_close(model(TOKENS)[0], functional.linear(y, model.unembedding[0]))
 
 
+def test_a_member_is_the_same_in_every_ensemble():
+    alone = model_of(CONFIG, seed=1, members=1)
+    together = model_of(CONFIG)
+    for one, many in zip(alone.parameters(), together.parameters(), strict=True):
+        assert torch.equal(one[0], many[1])
+
+
+def test_scores_are_states_through_the_unembedding_and_asked_counts_from_the_end():
+    model = model_of(changed(attention="learned"))
+    x = model.embed(TOKENS)
+    assert torch.equal(x[1, 0, 2], torch.cat(tuple(model.embedding), dim=1)[1, 8] + model.positions[1, 2])
+    for asked in (1, 2, 3):
+        ends = [model(TOKENS[:, : 3 - back]) for back in reversed(range(asked))]
+        scores = torch.einsum("mbto,mao->mbta", model.states(x, asked=asked), model.unembedding)
+        torch.testing.assert_close(scores, torch.stack(ends, dim=2))
+
+
+def test_the_subjects_of_a_construction_are_a_part_of_their_own():
+    table = WORLDS["family"].table
+    weights = OneHop(table).weights()
+    split = RecallTransformer.from_weights(weights, subjects=len(table.subjects))
+    assert [len(part[0]) for part in split.embedding] == [len(table.subjects), len(table.relations)]
+    tokens = torch.tensor([[len(table.subjects), 0]])
+    assert torch.equal(split(tokens), RecallTransformer.from_weights(weights)(tokens))
+
+
 @pytest.mark.parametrize("attention", ["uniform", "learned"])
 def test_a_random_model_is_a_function_of_its_generator_only(attention):
     config = changed(attention=attention)
@@ -98,16 +126,20 @@ def test_a_random_model_is_a_function_of_its_generator_only(attention):
     first = model_of(config).state_dict()
     assert torch.equal(torch.get_rng_state(), state)
     torch.manual_seed(2)
-    again, other = model_of(config).state_dict(), model_of(config, seed=1).state_dict()
+    again, other = model_of(config).state_dict(), model_of(config, seed=9).state_dict()
     assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not torch.equal(first["embedding"], other["embedding"])
+    assert not torch.equal(first["embedding.0"], other["embedding.0"])
 
 
 def test_random_members_differ_and_all_has_the_shape_asked_for():
     model = model_of(changed(attention="learned", attribute_dim=2))
-    shapes = {name.split(".")[-1]: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    shapes = {
+        name.removeprefix("layers.0.").removeprefix("attention."): tuple(parameter.shape)
+        for name, parameter in model.named_parameters()
+    }
     assert shapes == {
-        "embedding": (3, 9, 4),
+        "embedding.0": (3, 6, 4),
+        "embedding.1": (3, 3, 4),
         "positions": (3, 5, 4),
         "query": (3, 1, 4, 4),
         "key": (3, 1, 4, 4),
@@ -119,15 +151,15 @@ def test_random_members_differ_and_all_has_the_shape_asked_for():
         "b2": (3, 2),
         "unembedding": (3, 6, 2),
     }
-    assert not torch.equal(model.embedding[0], model.embedding[1])
+    assert not torch.equal(model.embedding[0][0], model.embedding[0][1])
 
 
 def test_random_weights_have_the_variance_of_their_fan_in():
-    model = model_of(changed(vocabulary=500, dim=64, width=300, attribute_dim=16, outputs=400))
+    model = model_of(changed(subjects=500, relations=300, dim=64, width=300, attribute_dim=16, outputs=400))
     spreads = {
         name: parameter.std().item() for name, parameter in model.named_parameters() if parameter.any()
     }
-    expected = {"embedding": 1, "positions": 1, "unembedding": 16**-0.5}
+    expected = {"embedding.0": 1, "embedding.1": 1, "positions": 1, "unembedding": 16**-0.5}
     expected |= {"layers.0.w1": 64**-0.5, "layers.0.w2": 300**-0.5}
     assert spreads == pytest.approx(expected, rel=0.1)
 
@@ -150,7 +182,7 @@ def test_every_parameter_of_a_constructed_model_can_be_trained():
 
 
 @pytest.mark.parametrize(
-    "name", ["vocabulary", "outputs", "context", "dim", "width", "attribute_dim", "members"]
+    "name", ["subjects", "relations", "outputs", "context", "dim", "width", "attribute_dim"]
 )
 def test_a_size_below_one_is_refused_by_name(name):
     with pytest.raises(ConstructionError, match=f"{name} must be 1 or more, got 0"):

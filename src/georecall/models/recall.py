@@ -1,6 +1,6 @@
 """The paper's small transformer, trained or constructed, as an ensemble on one leading tensor axis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
+from torch.nn import functional
 
 from georecall.constructions.weights import Head, Layer, TransformerWeights
 from georecall.errors import ConstructionError
@@ -21,7 +22,8 @@ class RecallConfig:
         ConstructionError: a size is below 1, or the residual stream cannot take what the MLP writes.
     """
 
-    vocabulary: int
+    subjects: int
+    relations: int
     outputs: int
     context: int
     dim: int
@@ -29,13 +31,12 @@ class RecallConfig:
     attribute_dim: int
     attention: Literal["uniform", "learned"] = "uniform"
     residual: bool = False
-    members: int = 1
 
     def __post_init__(self) -> None:
         """Check every size."""
-        for name in ("vocabulary", "outputs", "context", "dim", "width", "attribute_dim", "members"):
-            if getattr(self, name) < 1:
-                raise ConstructionError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        for name, size in vars(self).items():
+            if type(size) is int and size < 1:
+                raise ConstructionError(f"{name} must be 1 or more, got {size}")
         if self.residual and self.attribute_dim != self.dim:
             raise ConstructionError(
                 f"with a residual stream attribute_dim must be dim = {self.dim}, got {self.attribute_dim}"
@@ -94,8 +95,9 @@ class RecallLayer(nn.Module):
         z = self.attention(x, asked)
         if self.residual:
             z = z + x[:, :, -asked:]
-        hidden = torch.relu(z @ self.w1[:, None].mT + self.b1[:, None, None])
-        written = hidden @ self.w2[:, None].mT + self.b2[:, None, None]
+        rows = z.flatten(1, 2)
+        hidden = torch.baddbmm(self.b1[:, None], rows, self.w1.mT).relu_()
+        written = torch.baddbmm(self.b2[:, None], hidden, self.w2.mT).view(*z.shape[:3], -1)
         return z + written if self.residual else written
 
 
@@ -103,59 +105,99 @@ class RecallTransformer(nn.Module):
     """A causal transformer without normalisation; every parameter has a leading axis of ensemble members.
 
     `x_t = E[token_t] + P[t]`, then the layers, then scores `U x` after the last token
-    (`constructions.weights.TransformerWeights` states the same in NumPy).
+    (`constructions.weights.TransformerWeights` states the same in NumPy). The rows of E, in the order of the
+    token ids, are the parts of `embedding`: the subjects, then all other tokens.
     """
 
     def __init__(
-        self, *, embedding: Tensor, positions: Tensor, layers: Sequence[RecallLayer], unembedding: Tensor
+        self,
+        *,
+        embedding: Sequence[Tensor],
+        positions: Tensor,
+        layers: Sequence[RecallLayer],
+        unembedding: Tensor,
     ) -> None:
         super().__init__()
-        self.embedding, self.positions = nn.Parameter(embedding), nn.Parameter(positions)
+        self.embedding = nn.ParameterList(nn.Parameter(part) for part in embedding)
+        self.positions = nn.Parameter(positions)
         self.layers = nn.ModuleList(layers)
         self.unembedding = nn.Parameter(unembedding)
 
     @classmethod
     def from_weights(
-        cls, weights: TransformerWeights, *, dtype: torch.dtype = torch.float32
+        cls, weights: TransformerWeights, *, subjects: int | None = None, dtype: torch.dtype = torch.float32
     ) -> "RecallTransformer":
-        """An ensemble of one member with a copy of the weights of a construction, cast to `dtype`."""
+        """An ensemble of one member with a copy of the weights of a construction, cast to `dtype`.
+
+        The first `subjects` rows of the embedding, all of them by default, are its first part.
+        """
+        parts = np.split(weights.embedding, [] if subjects is None else [subjects])
         return cls(
-            embedding=_one_member(weights.embedding, dtype),
+            embedding=[_one_member(part, dtype) for part in parts],
             positions=_one_member(weights.positions, dtype),
             layers=[_constructed_layer(layer, weights.residual, dtype) for layer in weights.layers],
             unembedding=_one_member(weights.unembedding, dtype),
         )
 
     @classmethod
-    def random(cls, config: RecallConfig, *, generator: torch.Generator) -> "RecallTransformer":
-        """A freshly initialised ensemble: Gaussian weights of variance 1/fan-in, unit-variance embeddings."""
+    def random(cls, config: RecallConfig, *, generators: Sequence[torch.Generator]) -> "RecallTransformer":
+        """A fresh ensemble, a member for each generator: Gaussian weights of variance 1/fan-in, embeddings of 1.
+
+        Learned attention begins with scores of about unit variance. What a member is depends on its own
+        generator only.
+        """
 
         def draw(*shape: int, fan_in: int = 1) -> Tensor:
-            return torch.randn(config.members, *shape, generator=generator) / fan_in**0.5
+            members = [torch.randn(shape, generator=generator) for generator in generators]
+            return torch.stack(members) / fan_in**0.5
 
-        dim, width, out = config.dim, config.width, config.attribute_dim
-        heads = {name: draw(1, dim, dim, fan_in=dim) for name in ("query", "key", "value", "output")}
+        dim, width, out, members = config.dim, config.width, config.attribute_dim, len(generators)
+        embedding = [draw(config.subjects, dim), draw(config.relations, dim)]
+        positions = draw(config.context, dim)
+        attention = UniformAttention() if config.attention == "uniform" else _random_head(draw, dim)
         layer = RecallLayer(
-            attention=UniformAttention() if config.attention == "uniform" else RecallHeads(**heads),
+            attention=attention,
             w1=draw(width, dim, fan_in=dim),
-            b1=torch.zeros(config.members, width),
+            b1=torch.zeros(members, width),
             w2=draw(out, width, fan_in=width),
-            b2=torch.zeros(config.members, out),
+            b2=torch.zeros(members, out),
             residual=config.residual,
         )
-        return cls(
-            embedding=draw(config.vocabulary, dim),
-            positions=draw(config.context, dim),
-            layers=[layer],
-            unembedding=draw(config.outputs, out, fan_in=out),
+        unembedding = draw(config.outputs, out, fan_in=out)
+        return cls(embedding=embedding, positions=positions, layers=[layer], unembedding=unembedding)
+
+    @property
+    def members(self) -> int:
+        """Number of models in the ensemble."""
+        return self.unembedding.shape[0]
+
+    def embed(self, tokens: Int64[Tensor, "batch time"]) -> Float[Tensor, "members batch time dim"]:
+        """What enters the first layer: `E[token_t] + P[t]`."""
+        rows = torch.cat(tuple(self.embedding), dim=1)
+        first = rows.shape[1] * torch.arange(self.members, device=tokens.device)[:, None, None]
+        return (
+            functional.embedding(first + tokens, rows.flatten(0, 1))
+            + self.positions[:, None, : tokens.shape[1]]
         )
+
+    def states(
+        self, x: Float[Tensor, "members batch time dim"], *, asked: int = 1
+    ) -> Float[Tensor, "members batch asked out"]:
+        """What the layers make of `embed(tokens)` at the last `asked` tokens: scores before the unembedding."""
+        for layer in self.layers:
+            x = layer(x, asked if layer is self.layers[-1] else x.shape[2])
+        return x
 
     def forward(self, tokens: Int64[Tensor, "batch time"]) -> Float[Tensor, "members batch outputs"]:
         """Scores of every output after the last token."""
-        x = self.embedding[:, tokens] + self.positions[:, None, : tokens.shape[1]]
-        for layer in self.layers:
-            x = layer(x, 1 if layer is self.layers[-1] else x.shape[2])
-        return x[:, :, -1] @ self.unembedding.mT
+        return self.states(self.embed(tokens))[:, :, 0] @ self.unembedding.mT
+
+
+def _random_head(draw: Callable[..., Tensor], dim: int) -> RecallHeads:
+    return RecallHeads(
+        query=draw(1, dim, dim, fan_in=dim**2),
+        **{name: draw(1, dim, dim, fan_in=dim) for name in ("key", "value", "output")},
+    )
 
 
 def _one_member(array: Float64[np.ndarray, "*shape"], dtype: torch.dtype) -> Float[Tensor, "1 *shape"]:
