@@ -21,9 +21,17 @@ class ConstructionError(GeorecallError):
     """A construction cannot be built or asked as requested."""
 
 
+class TrainingError(GeorecallError):
+    """A training run cannot be made as requested, or came to nothing."""
+
+
 class FolderError(GeorecallError):
     """A folder or a file in it is missing, altered, or must not be overwritten."""
 
 
 class MissingPackageError(GeorecallError):
     """An optional package is needed and not installed; the message says how to get it."""
+
+
+class AnalysisError(GeorecallError):
+    """A model cannot be dissected: it is of another kind, does not fit its table, or is not finite."""

@@ -1,10 +1,14 @@
 """Progress as the library reports it; the command line draws it."""
 
-from collections.abc import Callable
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and how much there is."""
+from typing import Protocol
 
 
-def no_progress(task: str, done: int, total: int) -> None:
+class Progress(Protocol):
+    """Called with what is being done, how much is done, how much there is, and how it stands, in a few words."""
+
+    def __call__(self, task: str, done: int, total: int, note: str = "") -> None:
+        """Take note."""
+
+
+def no_progress(task: str, done: int, total: int, note: str = "") -> None:
     """Show nothing."""

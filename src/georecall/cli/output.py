@@ -96,13 +96,19 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
 @contextmanager
 def progress_bars() -> Iterator[Report]:
     """Progress bars on standard error, if it is a terminal: one for each thing being done, with the time left."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
 
-        def report(task: str, done: int, total: int) -> None:
+        def report(task: str, done: int, total: int, note: str = "") -> None:
             if task not in tasks:
-                tasks[task] = bars.add_task(task, total=total)
-            bars.update(tasks[task], completed=done, total=total)
+                tasks[task] = bars.add_task(task, total=total, note=note)
+            bars.update(tasks[task], completed=done, total=total, note=note)
 
         yield report

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from georecall.cli.engine_options import AddressOption, EngineOption, RetryFailedOption, WorkersOption
 from georecall.cli.output import JsonOption, print_json, print_note, print_table, progress_bars
 from georecall.errors import FolderError
 
@@ -22,6 +23,10 @@ def run(
     ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="List the claims and stop.")] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("report"),
+    engine: EngineOption = "serial",
+    workers: WorkersOption = None,
+    address: AddressOption = None,
+    retry_failed: RetryFailedOption = False,
     json: JsonOption = False,
 ) -> None:
     """Settle the claims by measuring them; finished cells are kept, and exit code 3 says that a claim fails.
@@ -30,6 +35,7 @@ def run(
     """
     from georecall.claims import reproduce, select
     from georecall.report.claim_figures import write_claim_figures
+    from georecall.sweeps import choose_engine
 
     chosen = select(claims)
     if list_only:
@@ -42,9 +48,12 @@ def run(
         return
     if output.exists() and not output.is_dir():
         raise FolderError(f"{output}: expected a folder to write, found a file")
+    chosen_engine = choose_engine(engine, workers=workers, address=address)
     with progress_bars() as progress:
-        outcomes = reproduce(chosen, preset, output, progress)
-    write_claim_figures(outcomes, output / "figures")
+        outcomes = reproduce(
+            chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed
+        )
+    write_claim_figures((outcome for outcome in outcomes if outcome.results), output / "figures")
     if json:
         print_json([outcome.to_dict() for outcome in outcomes])
     else:

@@ -1,0 +1,201 @@
+"""A training run as a folder: whole at every moment, resumed bit for bit, and read back without running code."""
+
+import json
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save
+from torch import Tensor
+
+from georecall.errors import FolderError
+from georecall.facts.table import FactTable
+from georecall.models.recall import RecallTransformer
+from georecall.progress import Progress, no_progress
+from georecall.storage.files import write_bytes, write_text
+from georecall.storage.folders import sha256_of, whole_folder
+from georecall.training.config import TrainConfig
+from georecall.training.settings import checked_config
+from georecall.training.trainer import Checked, Trainer, fresh_model
+
+CONFIG, TABLE, HISTORY, RESULT = "config.json", "facts.parquet", "history.json", "result.json"
+CHECKPOINT, MODEL = "checkpoint.safetensors", "model.safetensors"
+SECONDS_BETWEEN_CHECKPOINTS = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRun:
+    """What a finished run left: its config, its table, the ensemble, and what was measured at the end."""
+
+    config: TrainConfig
+    table: FactTable
+    model: RecallTransformer
+    result: dict[str, Any]
+
+
+def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: bool = False) -> None:
+    """Make the folder of a run that has not begun.
+
+    Raises FolderError as `storage.folders.check_target` does.
+    """
+    with whole_folder(folder, marker=CONFIG, replace=replace) as draft:
+        write_text(draft / CONFIG, _json(config.model_dump(mode="json")))
+        table.write_parquet(draft / TABLE)
+
+
+def continue_run(
+    folder: Path,
+    *,
+    device: torch.device | None = None,
+    until: int | None = None,
+    progress: Progress = no_progress,
+) -> list[Checked]:
+    """Train the run of a folder from where it stands to its end, or until a number of steps is done.
+
+    A checkpoint is written every 30 seconds and at the end; a run that is killed goes on from the last one, and
+    ends as one that was not (bit for bit on one thread). A finished run is left as it is. Returns the history.
+
+    Raises:
+        FolderError: a file of the folder is missing or altered.
+        TrainingError: as `Trainer` and its `run`.
+    """
+    config, table = _inputs(folder)
+    if (folder / RESULT).is_file() and describe_run(folder)["finished"]:
+        return [Checked(**checked) for checked in _read_json(folder / HISTORY)]
+    trainer = Trainer(table, config, device=device or torch.device("cpu"))
+    spent = _restore(folder / CHECKPOINT, trainer)
+    started = saved = time.monotonic()
+
+    def keep(trainer: Trainer) -> None:
+        nonlocal saved
+        if time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
+            saved = time.monotonic()
+            _save(folder, trainer, spent + saved - started)
+
+    trainer.run(until=until, progress=progress, after_check=keep)
+    _save(folder, trainer, spent + time.monotonic() - started)
+    return trainer.history
+
+
+def describe_run(folder: Path) -> dict[str, Any]:
+    """How a run stood when it was last written: steps, recall of every member, parameters, time, versions.
+
+    Raises FolderError if the folder is no run, or the run has not been written yet.
+    """
+    if not (folder / RESULT).is_file():
+        raise FolderError(f"{folder / RESULT}: missing; was this folder written by `georecall train`?")
+    found: dict[str, Any] = _read_json(folder / RESULT)
+    return found
+
+
+def load_run(folder: Path) -> TrainedRun:
+    """A finished run.
+
+    Raises FolderError if it is not finished, or a file is missing or altered.
+    """
+    config, table = _inputs(folder)
+    result = describe_run(folder)
+    if not result["finished"]:
+        raise FolderError(f"{folder}: not finished; go on with `georecall train --resume {folder}`")
+    if sha256_of(folder / MODEL) != result["sha256"]:
+        raise FolderError(f"{folder / MODEL}: altered or truncated: expected SHA-256 {result['sha256']}")
+    model = fresh_model(table, config)
+    model.load_state_dict(load_file(folder / MODEL))
+    return TrainedRun(config=config, table=table, model=model.requires_grad_(False), result=result)
+
+
+def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
+    for name in (CONFIG, TABLE):
+        if not (folder / name).is_file():
+            raise FolderError(f"{folder / name}: missing; was this folder written by `georecall train`?")
+    return checked_config(_read_json(folder / CONFIG)), FactTable.read_parquet(folder / TABLE)
+
+
+def _save(folder: Path, trainer: Trainer, seconds: float) -> None:
+    """Write how a run stands, so that what is on disk is enough at every moment."""
+    history = [checked.to_dict() for checked in trainer.history]
+    result = _description(trainer, seconds)
+    if trainer.finished:
+        write_bytes(folder / MODEL, save(_on_cpu(trainer.model.state_dict())))
+        result["sha256"] = sha256_of(folder / MODEL)
+    else:
+        write_bytes(folder / CHECKPOINT, _checkpoint(trainer, history, seconds))
+    write_text(folder / HISTORY, _json(history))
+    write_text(folder / RESULT, _json(result))
+    if trainer.finished:
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _checkpoint(trainer: Trainer, history: list[dict[str, Any]], seconds: float) -> bytes:
+    """Model, moments, step and history in one file, so that they belong together."""
+    tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
+    tensors |= {f"optimiser.{name}": value for name, value in trainer.optimiser.state().items()}
+    metadata = {"step": str(trainer.step), "seconds": repr(seconds), "history": json.dumps(history)}
+    return save(_on_cpu(tensors), metadata)
+
+
+def _restore(path: Path, trainer: Trainer) -> float:
+    """Take a checkpoint over, if there is one; returns the seconds spent before it."""
+    if not path.is_file():
+        return 0.0
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        trainer.model.load_state_dict(_below("model.", tensors))
+        trainer.optimiser.load_state(_below("optimiser.", tensors))
+        trainer.step = int(metadata["step"])
+        trainer.history[:] = [Checked(**checked) for checked in json.loads(metadata["history"])]
+        return float(metadata["seconds"])
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        raise FolderError(f"{path}: not a checkpoint of this run: {error}") from error
+
+
+def _description(trainer: Trainer, seconds: float) -> dict[str, Any]:
+    return {
+        "finished": trainer.finished,
+        "steps": trainer.config.steps,
+        "last": trainer.history[-1].to_dict(),
+        "members": [{"learning_rate": rate, "seed": seed} for rate, seed in trainer.config.members],
+        "questions": len(trainer.examples),
+        "held_out": len(trainer.held_out),
+        "parameters": parameter_counts(trainer.model),
+        "seconds": round(seconds, 3),
+        "device": str(trainer.device),
+        "threads": torch.get_num_threads(),
+        "versions": {name: version(name) for name in ("georecall", "torch")},
+        "table": trainer.table.digest(),
+    }
+
+
+def parameter_counts(model: RecallTransformer) -> dict[str, int]:
+    """Parameters of one member, trained and frozen."""
+    sizes = [(parameter.requires_grad, parameter[0].numel()) for parameter in model.parameters()]
+    return {
+        "trained": sum(size for trained, size in sizes if trained),
+        "frozen": sum(size for trained, size in sizes if not trained),
+    }
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FolderError(f"{path}: not valid JSON ({error})") from error
+    return content
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=2) + "\n"

@@ -1,0 +1,194 @@
+"""The training loop: every step depends on config, table and step number only, so a run resumes bit for bit."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from georecall.errors import TrainingError
+from georecall.facts.table import FactTable
+from georecall.models.recall import RecallConfig, RecallTransformer
+from georecall.progress import Progress, no_progress
+from georecall.training.config import TrainConfig
+from georecall.training.evaluation import recall
+from georecall.training.examples import Examples
+from georecall.training.loss import cross_entropy
+from georecall.training.optimiser import EnsembleAdamW, freeze
+from georecall.training.settings import check_room
+
+WARM_UP = 0.05
+SPLIT_SEED = 0
+ORDER, NOISE = range(2)
+"""What random numbers are drawn for: each purpose has a stream of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What was seen after a number of steps; a list has an entry for each member."""
+
+    step: int
+    loss: list[float]
+    recall: list[float]
+    margin: list[float]
+    held_out_recall: list[float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields."""
+        return asdict(self)
+
+
+@dataclass
+class Trainer:
+    """An ensemble in training on one table.
+
+    Raises:
+        TrainingError: the table answers no question of this length, or the ensemble does not fit in memory.
+    """
+
+    table: FactTable
+    config: TrainConfig
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    step: int = field(default=0, init=False)
+    history: list[Checked] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Draw the ensemble; nothing depends on the global random state."""
+        config = self.config
+        n_subjects, n_relations = self.table.answers.shape
+        check_room(config, subjects=n_subjects, relations=n_relations, attributes=len(self.table.attributes))
+        examples = Examples.of(self.table, config.hops, config.mode)
+        self.examples, self.held_out = (
+            part.to(self.device) for part in examples.split(config.held_out, seed=SPLIT_SEED)
+        )
+        self.model = fresh_model(self.table, config).to(self.device)
+        freeze(self.model, config.freeze)
+        rates = [rate for rate, _ in config.members]
+        self.optimiser = EnsembleAdamW(self.model, rates, weight_decay=config.weight_decay)
+        self._order: tuple[int, Tensor] | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the schedule is over, or all is recalled as asked."""
+        return self.step >= self.config.steps or self._all_recalled()
+
+    def run(
+        self,
+        *,
+        until: int | None = None,
+        progress: Progress = no_progress,
+        after_check: Callable[["Trainer"], None] = lambda _: None,
+    ) -> None:
+        """Train to the end of the schedule, or until a number of steps is done.
+
+        Raises:
+            TrainingError: every member has diverged: their losses are not finite.
+        """
+        last = min(until or self.config.steps, self.config.steps)
+        total: Float[Tensor, " members"] | None = None
+        since = self.step
+        while self.step < last and not self.finished:
+            losses = self._advance()
+            total = losses if total is None else total + losses
+            if self.step % self.config.check_every == 0 or self.step == last:
+                self._check(total / (self.step - since))
+                total, since = None, self.step
+                after_check(self)
+            progress("training", self.step, self.config.steps, self._standing())
+
+    def _advance(self) -> Float[Tensor, " members"]:
+        """One step on one batch; returns the losses before it."""
+        batch = self._batch()
+        x = self._noisy(self.model.embed(batch.tokens), batch.tokens)
+        states = self.model.states(x, asked=batch.targets.shape[1]).flatten(1, 2)
+        losses = cross_entropy(
+            states,
+            self.model.unembedding,
+            batch.targets.flatten(),
+            label_smoothing=self.config.label_smoothing,
+        )
+        losses.sum().backward()
+        self.optimiser.step(schedule(self.step, self.config.steps))
+        self.step += 1
+        return losses.detach()
+
+    def _batch(self) -> Examples:
+        """The questions of this step: a random order of all of them, cut into batches, for each epoch."""
+        count, size = len(self.examples), self.config.batch
+        if count <= size:
+            return self.examples
+        epoch, place = divmod(self.step, count // size)
+        if self._order is None or self._order[0] != epoch:
+            order = torch.randperm(count, generator=self._stream(ORDER, epoch, torch.device("cpu")))
+            self._order = epoch, order.to(self.device)
+        return self.examples[self._order[1][place * size : (place + 1) * size]]
+
+    def _noisy(
+        self, x: Float[Tensor, "members batch time dim"], tokens: Tensor
+    ) -> Float[Tensor, "members batch time dim"]:
+        """Noise on every entity's embedding, a share of the standard deviation of all of the member's."""
+        if not self.config.embedding_noise:
+            return x
+        noise = torch.randn(
+            x.shape, generator=self._stream(NOISE, self.step, self.device), device=self.device
+        )
+        spread = self.model.embedding[0].detach().std(dim=(1, 2))[:, None, None, None]
+        is_entity = (tokens < len(self.table.subjects))[..., None]
+        return x + self.config.embedding_noise * spread * is_entity * noise
+
+    def _stream(self, purpose: int, number: int, device: torch.device) -> torch.Generator:
+        return torch.Generator(device).manual_seed((self.config.first_seed << 40) + (number << 1) + purpose)
+
+    def _check(self, losses: Float[Tensor, " members"]) -> None:
+        if not losses.isfinite().any():
+            raise TrainingError(f"every member has diverged by step {self.step}; try a smaller learning rate")
+        found = recall(self.model, self.examples)
+        held_out = recall(self.model, self.held_out).share.tolist() if len(self.held_out) else None
+        self.history.append(
+            Checked(
+                step=self.step,
+                loss=losses.tolist(),
+                recall=found.share.tolist(),
+                margin=found.margin.tolist(),
+                held_out_recall=held_out,
+            )
+        )
+
+    def _all_recalled(self) -> bool:
+        return bool(self.history) and min(self.history[-1].margin) > self.config.margin
+
+    def _standing(self) -> str:
+        """Loss of the mean member, and recall of the worst, when last looked at."""
+        if not self.history:
+            return ""
+        last = self.history[-1]
+        loss = sum(last.loss) / len(last.loss)
+        return f"loss {loss:.3g}, recall of {len(self.examples):,}: {min(last.recall):.2%}"
+
+
+def fresh_model(table: FactTable, config: TrainConfig) -> RecallTransformer:
+    """The ensemble before training, with a place for every relation and every entity of a question."""
+    shape = RecallConfig(
+        subjects=len(table.subjects),
+        relations=len(table.relations),
+        outputs=len(table.attributes),
+        context=config.hops + (1 if config.mode == "direct" else config.hops),
+        dim=config.dim,
+        width=config.width,
+        attribute_dim=config.out,
+        attention=config.attention,
+        residual=config.residual,
+    )
+    seeds = [torch.Generator().manual_seed(seed) for _, seed in config.members]
+    return RecallTransformer.random(shape, generators=seeds)
+
+
+def schedule(step: int, steps: int) -> float:
+    """Factor of the learning rate at a step: linear warm-up, then half a cosine down to 0."""
+    warm = max(1, round(WARM_UP * steps))
+    if step < warm:
+        return (step + 1) / warm
+    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
