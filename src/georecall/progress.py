@@ -1,8 +1,9 @@
 """Progress as the library reports it; the command line draws it."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Called with what is being done, how much is done, how much there is, and how it stands, in a few words."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from georecall.claims.claim import Claim, Judgement, Preset, Result
 from georecall.progress import Progress
-from georecall.storage.cells import Cell
+from georecall.sweeps.cells import Cell
 from georecall.theory.bounds import bits_per_fact_bound, no_cot_dimension, one_hop_dimension
 from georecall.theory.sizes import direct_size, one_hop_size
 

@@ -11,7 +11,7 @@ from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress
-from georecall.storage.cells import Cell
+from georecall.sweeps.cells import Cell
 
 WORLDS: dict[Preset, tuple[tuple[int, int, str], ...]] = {
     "quick": ((64, 2, "opt"), (256, 4, "llama")),

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from georecall.progress import Progress
-from georecall.storage.cells import Cell
+from georecall.sweeps import Cell, Engine, run_sweep
+from georecall.sweeps.failures import Failure
 
 Preset = Literal["quick", "standard", "paper"]
 PRESETS: tuple[Preset, ...] = ("quick", "standard", "paper")
+Verdict = Literal["holds", "fails", "undecided"]
 Result = dict[str, Any]
 
 
@@ -17,7 +19,7 @@ Result = dict[str, Any]
 class Judgement:
     """What was measured, in words and numbers, and whether it meets the criterion."""
 
-    verdict: Literal["holds", "fails", "undecided"]
+    verdict: Verdict
     measured: str
 
 
@@ -51,15 +53,20 @@ class Claim:
     cells: Callable[[Preset], Sequence[Cell]]
     judge: Callable[[Sequence[Result]], Judgement]
 
-    def settle(self, preset: Preset, root: Path, progress: Progress) -> Outcome:
-        """Measure what is not measured yet, then judge from the results on disk."""
+    def settle(
+        self, preset: Preset, root: Path, progress: Progress, *, engine: Engine, retry_failed: bool = False
+    ) -> Outcome:
+        """Measure what is not measured yet, then judge from the results on disk; undecided if a cell failed."""
         cells = self.cells(preset)
-        results = []
-        for done, cell in enumerate(cells):
-            progress(self.id, done, len(cells))
-            results.append(cell.config | cell.run(root, progress))
-        progress(self.id, len(cells), len(cells))
-        judgement = self.judge(results)
+        report = run_sweep(
+            cells, root, engine=engine, progress=progress, retry_failed=retry_failed, task=self.id
+        )
+        results: list[Result] = []
+        if report.failed:
+            judgement = _undecided(report.failed, len(cells), root)
+        else:
+            results = [cell.config | cell.result(root) for cell in cells]
+            judgement = self.judge(results)
         return Outcome(
             id=self.id,
             statement=self.statement,
@@ -68,6 +75,15 @@ class Claim:
             measured=judgement.measured,
             criterion=self.criterion,
             preset=preset,
-            seconds=round(sum(result["seconds"] for result in results), 3),
+            seconds=round(sum((result["seconds"] for result in results), start=0.0), 3),
             results=tuple(results),
         )
+
+
+def _undecided(failed: Sequence[Failure], cells: int, root: Path) -> Judgement:
+    """What is said of a claim that lacks results."""
+    places = ", ".join(str(root / failure.folder) for failure in failed)
+    return Judgement(
+        verdict="undecided",
+        measured=f"{len(failed)} of {cells} cells failed, the first with {failed[0].summary}; see {places}",
+    )

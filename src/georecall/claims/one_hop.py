@@ -16,7 +16,7 @@ from georecall.models.architectures import ARCHITECTURES
 from georecall.models.exhaustion import exhaust
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress
-from georecall.storage.cells import Cell
+from georecall.sweeps.cells import Cell
 
 SUBJECTS: dict[Preset, tuple[int, ...]] = {
     "quick": (64, 256),

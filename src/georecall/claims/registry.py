@@ -3,17 +3,21 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from georecall.claims.bounds import K5
+from georecall.claims.capacity import C1, C2, C9
 from georecall.claims.chain_of_thought import K4
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
+from georecall.claims.hops import C8
 from georecall.claims.one_hop import K1
 from georecall.claims.several_hops import K2, K3
-from georecall.errors import GeorecallError
+from georecall.errors import FolderError, GeorecallError
 from georecall.progress import Progress
 from georecall.storage.files import write_text
+from georecall.sweeps import Engine, SerialEngine
 
-CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5)
+CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5, C1, C2, C8, C9)
 
 
 def select(ids: str | None) -> tuple[Claim, ...]:
@@ -32,16 +36,46 @@ def select(ids: str | None) -> tuple[Claim, ...]:
     return tuple(known[name] for name in dict.fromkeys(wanted))
 
 
-def reproduce(claims: Sequence[Claim], preset: str, folder: Path, progress: Progress) -> list[Outcome]:
-    """Settle the claims at one size; cells and `results.json` go to `folder`.
+def reproduce(
+    claims: Sequence[Claim],
+    preset: str,
+    folder: Path,
+    progress: Progress,
+    *,
+    engine: Engine | None = None,
+    retry_failed: bool = False,
+) -> list[Outcome]:
+    """Settle the claims at one size, serially if no engine is given; cells and `results.json` go to `folder`.
+
+    `results.json` keeps the outcomes of other claims from earlier runs of the same preset.
 
     Raises:
         GeorecallError: the preset is not one of `PRESETS`.
+        FolderError: `results.json` or a file of a cell is damaged.
     """
     size: Preset | None = next((known for known in PRESETS if known == preset), None)
     if size is None:
         raise GeorecallError(f"expected a preset among {', '.join(PRESETS)}, got {preset!r}")
-    outcomes = [claim.settle(size, folder / "cells", progress) for claim in claims]
-    text = json.dumps([outcome.to_dict() for outcome in outcomes], indent=2, ensure_ascii=False)
-    write_text(folder / "results.json", text + "\n")
+    path = folder / "results.json"
+    by_id = _outcomes_before(path, preset)
+    outcomes = [
+        claim.settle(
+            size, folder / "cells", progress, engine=engine or SerialEngine(), retry_failed=retry_failed
+        )
+        for claim in claims
+    ]
+    by_id |= {outcome.id: outcome.to_dict() for outcome in outcomes}
+    ordered = [by_id[claim.id] for claim in CLAIMS if claim.id in by_id]
+    write_text(path, json.dumps(ordered, indent=2, ensure_ascii=False) + "\n")
     return outcomes
+
+
+def _outcomes_before(path: Path, preset: str) -> dict[str, dict[str, Any]]:
+    """The outcomes in `results.json` that are of this preset, by the ids of their claims."""
+    if not path.exists():
+        return {}
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        return {outcome["id"]: outcome for outcome in before if outcome["preset"] == preset}
+    except (ValueError, TypeError, KeyError) as error:
+        raise FolderError(f"{path}: is not a list of outcomes; delete it, the cells are kept") from error

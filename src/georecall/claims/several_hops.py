@@ -15,7 +15,7 @@ from georecall.models.architecture import DTYPES
 from georecall.models.exhaustion import exhaust
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
-from georecall.storage.cells import Cell
+from georecall.sweeps.cells import Cell
 
 Kind = Literal["direct", "associative", "reembedding"]
 CONSTRUCTIONS: dict[Kind, type[SingleAnswer]] = {

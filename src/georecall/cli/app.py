@@ -2,7 +2,20 @@
 
 import typer
 
-from georecall.cli import ask, bounds, compile_, edit, forget, gguf, info, reproduce, sweep, train, verify
+from georecall.cli import (
+    ask,
+    bounds,
+    capacity,
+    compile_,
+    edit,
+    forget,
+    gguf,
+    info,
+    reproduce,
+    sweep,
+    train,
+    verify,
+)
 
 NAMES = {"ignore_unknown_options": True}
 """A name may begin with a hyphen: what is no option is a name."""
@@ -25,5 +38,6 @@ app.command("gguf")(gguf.run)
 app.command("info")(info.run)
 app.command("bounds")(bounds.run)
 app.command("train")(train.run)
+app.command("capacity")(capacity.run)
 app.command("reproduce")(reproduce.run)
 app.add_typer(sweep.app, name="sweep")

@@ -4,17 +4,17 @@ from typing import Annotated
 
 import typer
 
+ENGINES = "serial: in this process; processes: on the cores of this machine; ray: on a Ray cluster."
 EngineOption = Annotated[
     str | None,
-    typer.Option(
-        help="serial: in this process; processes: on the cores of this machine; ray: on a Ray cluster. By default "
-        "serial for one cell, else processes.",
-        show_default=False,
-    ),
+    typer.Option(help=f"{ENGINES} By default serial for one cell, else processes.", show_default=False),
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(help="Cells measured at once; one for each core by default.", show_default=False),
+    typer.Option(
+        help="Cells measured at once, with processes or ray; one for each core by default.",
+        show_default=False,
+    ),
 ]
 AddressOption = Annotated[
     str | None,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from georecall.cli.engine_options import AddressOption, EngineOption, RetryFailedOption, WorkersOption
+from georecall.cli.engine_options import ENGINES, AddressOption, RetryFailedOption, WorkersOption
 from georecall.cli.output import JsonOption, print_json, print_note, print_table, progress_bars
 from georecall.errors import FolderError
 
@@ -23,7 +23,7 @@ def run(
     ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="List the claims and stop.")] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("report"),
-    engine: EngineOption = "serial",
+    engine: Annotated[str, typer.Option(help=ENGINES)] = "serial",
     workers: WorkersOption = None,
     address: AddressOption = None,
     retry_failed: RetryFailedOption = False,
@@ -48,7 +48,7 @@ def run(
         return
     if output.exists() and not output.is_dir():
         raise FolderError(f"{output}: expected a folder to write, found a file")
-    chosen_engine = choose_engine(engine, workers=workers, address=address)
+    chosen_engine = choose_engine(engine, workers=workers, address=address, cells=1)
     with progress_bars() as progress:
         outcomes = reproduce(
             chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed

@@ -38,6 +38,8 @@ def status(
 
 
 def _print_status(found: "SweepStatus", folder: Path) -> None:
+    from georecall.sweeps.failures import FAILURE
+
     counts = (found.planned, found.done, found.running, found.waiting, len(found.failed))
     times = (_duration(found.mean_seconds), _duration(found.seconds_left))
     print_table(
@@ -47,7 +49,7 @@ def _print_status(found: "SweepStatus", folder: Path) -> None:
         out.print("\nFailed cells", style="bold")
         print_table(
             ("error", "traceback in"),
-            ((shown(failure.summary), folder / failure.folder) for failure in found.failed),
+            ((shown(failure.summary), folder / failure.folder / FAILURE) for failure in found.failed),
         )
 
 

@@ -32,6 +32,7 @@ def run(
         str | None,
         typer.Option(help="uniform or learned; uniform for one hop by default.", show_default=False),
     ] = None,
+    heads: Annotated[int, typer.Option(help="Heads of learned attention.")] = 1,
     attribute_dim: Annotated[
         int | None, typer.Option(help="Dimensions of attribute vectors; d by default.", show_default=False)
     ] = None,
@@ -94,7 +95,13 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
     from georecall.facts.worlds import random_bijections
     from georecall.storage.folders import check_target
     from georecall.training.runs import CONFIG, start_run
-    from georecall.training.settings import check_all, check_world, checked_config, checked_device
+    from georecall.training.settings import (
+        check_all,
+        check_room,
+        check_world,
+        checked_config,
+        checked_device,
+    )
 
     fields, facts = _config_fields(asked), asked["facts"]
     check_all(
@@ -103,14 +110,16 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
         lambda: checked_device(asked["device"]),
         lambda: check_target(folder, marker=CONFIG, replace=asked["force"]),
     )
+    config, n_subjects, n_relations = checked_config(fields), asked["subjects"], asked["relations"]
     if facts is None:
+        check_room(config, subjects=n_subjects, relations=n_relations, attributes=n_subjects)
         rng = np.random.default_rng(asked["world_seed"])
-        table = random_bijections(asked["subjects"], asked["relations"], rng=rng)
+        table = random_bijections(n_subjects, n_relations, rng=rng)
     else:
         table, report = read_table(facts)
         for note in report.notes():
             print_note(note)
-    start_run(folder, table, checked_config(fields), replace=asked["force"])
+    start_run(folder, table, config, replace=asked["force"])
 
 
 def _config_fields(asked: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +130,7 @@ def _config_fields(asked: dict[str, Any]) -> dict[str, Any]:
     fields = {name: value for name, value in asked.items() if name in TrainConfig.model_fields}
     fields["learning_rates"] = [part.strip() for part in asked["learning_rates"].split(",")]
     defaults = {
-        "width": 4 * asked["dim"],
+        "width": max(1, 4 * asked["dim"]),
         "attention": "learned" if several else "uniform",
         "held_out": HELD_OUT if several else 0.0,
     }

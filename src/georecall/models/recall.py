@@ -30,6 +30,7 @@ class RecallConfig:
     width: int
     attribute_dim: int
     attention: Literal["uniform", "learned"] = "uniform"
+    heads: int = 1
     residual: bool = False
 
     def __post_init__(self) -> None:
@@ -154,7 +155,9 @@ class RecallTransformer(nn.Module):
         dim, width, out, members = config.dim, config.width, config.attribute_dim, len(generators)
         embedding = [draw(config.subjects, dim), draw(config.relations, dim)]
         positions = draw(config.context, dim)
-        attention = UniformAttention() if config.attention == "uniform" else _random_head(draw, dim)
+        attention = (
+            UniformAttention() if config.attention == "uniform" else _random_heads(draw, config.heads, dim)
+        )
         layer = RecallLayer(
             attention=attention,
             w1=draw(width, dim, fan_in=dim),
@@ -193,10 +196,10 @@ class RecallTransformer(nn.Module):
         return self.states(self.embed(tokens))[:, :, 0] @ self.unembedding.mT
 
 
-def _random_head(draw: Callable[..., Tensor], dim: int) -> RecallHeads:
+def _random_heads(draw: Callable[..., Tensor], heads: int, dim: int) -> RecallHeads:
     return RecallHeads(
-        query=draw(1, dim, dim, fan_in=dim**2),
-        **{name: draw(1, dim, dim, fan_in=dim) for name in ("key", "value", "output")},
+        query=draw(heads, dim, dim, fan_in=dim**2),
+        **{name: draw(heads, dim, dim, fan_in=dim) for name in ("key", "value", "output")},
     )
 
 

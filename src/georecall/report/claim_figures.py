@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+from altair.typing import ChartType
 
+from georecall.analysis.scaling import CapacityPoint
 from georecall.claims.claim import Outcome
+from georecall.report.capacity_figures import capacity_figure
 from georecall.report.figures import save_figure, theme
 
 Row = dict[str, Any]
@@ -97,12 +100,58 @@ def bounds_figure(outcome: Outcome) -> alt.Chart:
     )
 
 
-FIGURES: dict[str, Callable[[Outcome], alt.Chart]] = {
+def threshold_figure(outcome: Outcome) -> alt.HConcatChart:
+    """C1 and C2: d* against N for each R and against R·log2 N, beside the construction and the bounds."""
+    points = [CapacityPoint.of(r) for r in outcome.results if r["width"] == "4d"]
+    return capacity_figure(points, title=f"{outcome.id}, {outcome.preset}: {outcome.verdict}")
+
+
+def attention_figure(outcome: Outcome) -> alt.Chart:
+    """C9: d* of every seed, by attention."""
+    rows = [
+        {"attention": r["attention"], "d": value, "seed": f"seed {seed}"}
+        for r in outcome.results
+        for seed, value in enumerate(r["least"])
+    ]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X("attention:N", title="attention", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("d:Q", title="least dimension d*", scale=alt.Scale(zero=True)),
+        by="seed",
+        title="Uniform and learned attention",
+    )
+
+
+def depth_figure(outcome: Outcome) -> alt.Chart:
+    """C8: d* against k, all hops at once and with a chain of thought; one hop is the same in both."""
+    names = {"direct": "all hops at once", "cot": "chain of thought"}
+    rows = [
+        {"k": r["hops"], "d": r["threshold"], "mode": name}
+        for mode, name in names.items()
+        for r in outcome.results
+        if r["mode"] == mode or r["hops"] == 1
+    ]
+    return _lines(
+        outcome,
+        rows,
+        x=alt.X("k:O", title="hops k", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("d:Q", title="least dimension d*", scale=alt.Scale(zero=True)),
+        by="mode",
+        title="What depth costs a trained model",
+    )
+
+
+FIGURES: dict[str, Callable[[Outcome], ChartType]] = {
     "K1": one_hop_figure,
     "K2": several_hops_figure,
     "K3": several_hops_figure,
     "K4": chain_figure,
     "K5": bounds_figure,
+    "C1": threshold_figure,
+    "C2": threshold_figure,
+    "C8": depth_figure,
+    "C9": attention_figure,
 }
 
 

@@ -1,6 +1,7 @@
 """How training went: loss and recall against steps."""
 
 from collections.abc import Sequence
+from math import inf
 
 import altair as alt
 
@@ -9,9 +10,12 @@ from georecall.training.trainer import Checked
 
 
 def history_figure(history: Sequence[Checked]) -> alt.VConcatChart:
-    """Loss (logarithmic) and the share of all facts recalled against steps, a line for each member."""
+    """Loss (logarithmic) and the share of all facts recalled against steps, a line for each member.
+
+    A loss that has no logarithm, 0 or not finite, is left out.
+    """
     rows = [
-        {"step": checked.step, "member": member, "loss": loss, "recall": share}
+        {"step": checked.step, "member": member, "loss": loss if 0 < loss < inf else None, "recall": share}
         for checked in history
         for member, (loss, share) in enumerate(zip(checked.loss, checked.recall, strict=True))
     ]

@@ -15,6 +15,7 @@ class TrainConfig(BaseModel):
     """An ensemble of small transformers and the recipe that trains them; one member for each learning rate and seed.
 
     * `mode`: `direct` answers a question of k hops at once; `cot` (chain of thought) emits every entity on the way.
+    * `heads`: learned attention has this many, each of d dimensions.
     * `freeze`: what keeps its random initial value; `inputs` are the embeddings of subjects, relations and places.
     * `attribute_dim`: dimensions in which the attribute vectors live (unembedding A × a, W2 a × m); d by default.
     * `embedding_noise`: Gaussian noise on subject embeddings in training, in units of their standard deviation.
@@ -31,6 +32,7 @@ class TrainConfig(BaseModel):
     hops: Size = 1
     mode: Mode = "direct"
     attention: Literal["uniform", "learned"] = "uniform"
+    heads: Size = 1
     attribute_dim: Size | None = None
     freeze: Freeze = "none"
     residual: bool = False
@@ -38,7 +40,7 @@ class TrainConfig(BaseModel):
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.0
     learning_rates: Annotated[tuple[Rate, ...], Field(min_length=1)] = (0.01,)
     seeds: Size = 3
-    first_seed: Annotated[int, Field(ge=0)] = 0
+    first_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     steps: Size = 2000
     batch: Size = 4096
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -80,6 +82,11 @@ class TrainConfig(BaseModel):
     def out(self) -> int:
         """Dimensions of the attribute vectors, a."""
         return self.dim if self.attribute_dim is None else self.attribute_dim
+
+    @property
+    def context(self) -> int:
+        """Tokens of the longest input: relations and subject, and in a chain of thought the entities on the way."""
+        return self.hops + (1 if self.mode == "direct" else self.hops)
 
     @property
     def members(self) -> tuple[tuple[float, int], ...]:

@@ -71,9 +71,8 @@ def _piece(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, T
     gold, best = scores.gather(-1, index), scores.amax(-1, keepdim=True)
     smooth = 0.0 if not smoothing else smoothing * (best - scores.mean(-1, keepdim=True))
     slope = torch.softmax(scores, -1)
-    spread = -slope.amax(
-        -1, keepdim=True
-    ).log()  # log Σ exp(scores − best): the best has probability exp(−spread)
+    most = slope.amax(-1, keepdim=True)
+    spread = -most.log()  # log Σ exp(scores − best), as the best has probability 1 / Σ exp(scores − best)
     loss = (1 - smoothing) * (best - gold) + smooth + spread
     slope.scatter_add_(-1, index, slope.new_full((1, 1, 1), smoothing - 1).expand_as(index))
     return loss.sum((1, 2)), slope.sub_(smoothing / scores.shape[-1]) if smoothing else slope

@@ -24,18 +24,26 @@ def freeze(model: RecallTransformer, what: Freeze) -> None:
         parameter.requires_grad_(name not in FROZEN[what])
 
 
+SLOW, SLOWLY = ("query", "key"), 0.1
+"""Queries and keys learn at a tenth of the rate: at the full rate softmax saturates before they have found a place."""
+
+
 class EnsembleAdamW:
-    """`torch.optim.AdamW` on slices of the trained parameters, one along the members for each learning rate."""
+    """`torch.optim.AdamW` on slices of the trained parameters, along the members one for each learning rate."""
 
     def __init__(self, model: RecallTransformer, rates: Sequence[float], *, weight_decay: float) -> None:
-        self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        self._trained = list(named.values())
         for parameter in self._trained:
             parameter.grad = torch.zeros_like(parameter)
-        self._rates = [rate for rate, _ in groupby(rates)]
-        groups, first = [], 0
-        for _, members in groupby(rates):
+        slow = [parameter for name, parameter in named.items() if name.endswith(SLOW)]
+        quick = [parameter for name, parameter in named.items() if not name.endswith(SLOW)]
+        groups, self._rates, first = [], [], 0
+        for rate, members in groupby(rates):
             last = first + len(list(members))
-            groups.append({"params": [_slice(parameter, first, last) for parameter in self._trained]})
+            for parameters, factor in ((quick, 1.0), (slow, SLOWLY)):
+                groups.append({"params": [_slice(parameter, first, last) for parameter in parameters]})
+                self._rates.append(rate * factor)
             first = last
         self._adamw = torch.optim.AdamW(groups, weight_decay=weight_decay, fused=True)
 

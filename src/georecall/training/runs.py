@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from georecall.errors import FolderError
+from georecall.errors import FolderError, TrainingError
 from georecall.facts.table import FactTable
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
@@ -20,7 +20,7 @@ from georecall.storage.files import write_bytes, write_text
 from georecall.storage.folders import sha256_of, whole_folder
 from georecall.training.config import TrainConfig
 from georecall.training.settings import checked_config
-from georecall.training.trainer import Checked, Trainer, fresh_model
+from georecall.training.trainer import Checked, Trainer, fresh_model, questions_of
 
 CONFIG, TABLE, HISTORY, RESULT = "config.json", "facts.parquet", "history.json", "result.json"
 CHECKPOINT, MODEL = "checkpoint.safetensors", "model.safetensors"
@@ -40,8 +40,11 @@ class TrainedRun:
 def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: bool = False) -> None:
     """Make the folder of a run that has not begun.
 
-    Raises FolderError as `storage.folders.check_target` does.
+    Raises:
+        TrainingError, GeorecallError: as `questions_of`; nothing is written.
+        FolderError: as `storage.folders.check_target`.
     """
+    questions_of(table, config)
     with whole_folder(folder, marker=CONFIG, replace=replace) as draft:
         write_text(draft / CONFIG, _json(config.model_dump(mode="json")))
         table.write_parquet(draft / TABLE)
@@ -65,7 +68,7 @@ def continue_run(
     """
     config, table = _inputs(folder)
     if (folder / RESULT).is_file() and describe_run(folder)["finished"]:
-        return [Checked(**checked) for checked in _read_json(folder / HISTORY)]
+        return _history(folder / HISTORY)
     trainer = Trainer(table, config, device=device or torch.device("cpu"))
     spent = _restore(folder / CHECKPOINT, trainer)
     started = saved = time.monotonic()
@@ -77,7 +80,8 @@ def continue_run(
             _save(folder, trainer, spent + saved - started)
 
     trainer.run(until=until, progress=progress, after_check=keep)
-    _save(folder, trainer, spent + time.monotonic() - started)
+    if trainer.history:
+        _save(folder, trainer, spent + time.monotonic() - started)
     return trainer.history
 
 
@@ -86,9 +90,9 @@ def describe_run(folder: Path) -> dict[str, Any]:
 
     Raises FolderError if the folder is no run, or the run has not been written yet.
     """
-    if not (folder / RESULT).is_file():
-        raise FolderError(f"{folder / RESULT}: missing; was this folder written by `georecall train`?")
-    found: dict[str, Any] = _read_json(folder / RESULT)
+    found = _read_json(folder / RESULT)
+    if not isinstance(found, dict) or not {"finished", "last", "members"} <= found.keys():
+        raise FolderError(f"{folder / RESULT}: altered: not what `georecall train` writes")
     return found
 
 
@@ -101,18 +105,35 @@ def load_run(folder: Path) -> TrainedRun:
     result = describe_run(folder)
     if not result["finished"]:
         raise FolderError(f"{folder}: not finished; go on with `georecall train --resume {folder}`")
-    if sha256_of(folder / MODEL) != result["sha256"]:
-        raise FolderError(f"{folder / MODEL}: altered or truncated: expected SHA-256 {result['sha256']}")
+    if table.digest() != result.get("table"):
+        raise FolderError(f"{folder / TABLE}: altered: not the table that the run was trained on")
+    if sha256_of(_present(folder / MODEL)) != result.get("sha256"):
+        raise FolderError(f"{folder / MODEL}: altered or truncated: expected SHA-256 {result.get('sha256')}")
     model = fresh_model(table, config)
-    model.load_state_dict(load_file(folder / MODEL))
+    try:
+        model.load_state_dict(load_file(folder / MODEL))
+    except RuntimeError as error:
+        raise FolderError(f"{folder / CONFIG}: altered: {folder / MODEL} has other shapes") from error
     return TrainedRun(config=config, table=table, model=model.requires_grad_(False), result=result)
 
 
 def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
-    for name in (CONFIG, TABLE):
-        if not (folder / name).is_file():
-            raise FolderError(f"{folder / name}: missing; was this folder written by `georecall train`?")
-    return checked_config(_read_json(folder / CONFIG)), FactTable.read_parquet(folder / TABLE)
+    fields = _read_json(folder / CONFIG)
+    if not isinstance(fields, dict):
+        raise FolderError(f"{folder / CONFIG}: expected a JSON object, got {type(fields).__name__}")
+    try:
+        config = checked_config(fields)
+    except TrainingError as error:
+        raise FolderError(f"{folder / CONFIG}: {error}") from error
+    return config, FactTable.read_parquet(_present(folder / TABLE))
+
+
+def _history(path: Path) -> list[Checked]:
+    content = _read_json(path)
+    try:
+        return [Checked(**checked) for checked in content]
+    except TypeError as error:
+        raise FolderError(f"{path}: altered: not what `georecall train` writes") from error
 
 
 def _save(folder: Path, trainer: Trainer, seconds: float) -> None:
@@ -152,7 +173,8 @@ def _restore(path: Path, trainer: Trainer) -> float:
         trainer.history[:] = [Checked(**checked) for checked in json.loads(metadata["history"])]
         return float(metadata["seconds"])
     except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
-        raise FolderError(f"{path}: not a checkpoint of this run: {error}") from error
+        why = " ".join(str(error).split())
+        raise FolderError(f"{path}: not a checkpoint of this run: {why}") from error
 
 
 def _description(trainer: Trainer, seconds: float) -> dict[str, Any]:
@@ -189,12 +211,17 @@ def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
 
 
+def _present(path: Path) -> Path:
+    if not path.is_file():
+        raise FolderError(f"{path}: missing; was this folder written by `georecall train`?")
+    return path
+
+
 def _read_json(path: Path) -> Any:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        return json.loads(_present(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise FolderError(f"{path}: not valid JSON ({error})") from error
-    return content
 
 
 def _json(content: Any) -> str:

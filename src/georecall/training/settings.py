@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from georecall.constructions.budget import require_memory
+from georecall.constructions.budget import memory_need
 from georecall.errors import GeorecallError, TrainingError
 from georecall.facts.queries import MAX_QUERIES
 from georecall.training.config import TrainConfig
@@ -48,6 +48,8 @@ def problems_of(error: ValidationError) -> list[str]:
     """One line for each problem that pydantic found: the field, what is wrong, and the value."""
     lines: list[str] = []
     for found in error.errors():
+        if found["type"] == "too_short" and found["input"]:
+            continue  # pydantic counts the items that are left; those that are wrong have lines of their own
         where = ".".join(str(part) for part in found["loc"])
         message = found["msg"].removeprefix("Value error, ")
         lines += [f"{where}: {message}, got {found['input']!r}"] if where else message.split("; ")
@@ -62,8 +64,8 @@ def checked_device(name: str) -> torch.device:
     """
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.empty(0, device=device).cpu()
+    except (RuntimeError, AssertionError, ImportError) as error:
         raise TrainingError(f"expected a device that this machine has, got {name!r}") from error
     return device
 
@@ -89,9 +91,15 @@ def check_room(config: TrainConfig, *, subjects: int, relations: int, attributes
     """Refuse an ensemble that would not fit in this machine's memory while it trains.
 
     Raises:
-        ConstructionError: as `require_memory`.
+        TrainingError: it needs more bytes than the machine has.
     """
-    tables = (subjects + relations) * config.dim + attributes * config.out
-    layers = config.width * (config.dim + config.out)
-    weights = COPIES * len(config.members) * (tables + layers)
-    require_memory(weights, what=f"an ensemble of {len(config.members)} members in training")
+    members = len(config.learning_rates) * config.seeds
+    tables = (subjects + relations + config.context) * config.dim + attributes * config.out
+    heads = 4 * config.dim**2 if config.attention == "learned" else 0
+    weights = members * (tables + heads + config.width * (config.dim + config.out))
+    need = memory_need(COPIES * weights)
+    if not need.fits:
+        raise TrainingError(
+            f"expected an ensemble that fits in memory, got {members:,} members with {weights:,} weights: "
+            f"training needs {need.needed:,} bytes, this machine has {need.available:,}"
+        )

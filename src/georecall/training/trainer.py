@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -45,22 +46,24 @@ class Checked:
 class Trainer:
     """An ensemble in training on one table.
 
+    `enough` says of what was seen whether training may stop; by default that every member recalls everything
+    with a lead above the config's margin.
+
     Raises:
-        TrainingError: the table answers no question of this length, or the ensemble does not fit in memory.
+        TrainingError, GeorecallError: as `questions_of`.
     """
 
     table: FactTable
     config: TrainConfig
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    enough: Callable[[Checked], bool] | None = None
     step: int = field(default=0, init=False)
     history: list[Checked] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         """Draw the ensemble; nothing depends on the global random state."""
         config = self.config
-        n_subjects, n_relations = self.table.answers.shape
-        check_room(config, subjects=n_subjects, relations=n_relations, attributes=len(self.table.attributes))
-        examples = Examples.of(self.table, config.hops, config.mode)
+        examples = questions_of(self.table, config)
         self.examples, self.held_out = (
             part.to(self.device) for part in examples.split(config.held_out, seed=SPLIT_SEED)
         )
@@ -72,8 +75,9 @@ class Trainer:
 
     @property
     def finished(self) -> bool:
-        """Whether the schedule is over, or all is recalled as asked."""
-        return self.step >= self.config.steps or self._all_recalled()
+        """Whether the schedule is over, or what was last seen is enough."""
+        enough = self.enough or self._all_recalled
+        return self.step >= self.config.steps or (bool(self.history) and enough(self.history[-1]))
 
     def run(
         self,
@@ -87,7 +91,7 @@ class Trainer:
         Raises:
             TrainingError: every member has diverged: their losses are not finite.
         """
-        last = min(until or self.config.steps, self.config.steps)
+        last = self.config.steps if until is None else min(until, self.config.steps)
         total: Float[Tensor, " members"] | None = None
         since = self.step
         while self.step < last and not self.finished:
@@ -135,12 +139,13 @@ class Trainer:
         noise = torch.randn(
             x.shape, generator=self._stream(NOISE, self.step, self.device), device=self.device
         )
-        spread = self.model.embedding[0].detach().std(dim=(1, 2))[:, None, None, None]
+        spread = self.model.embedding[0].detach().std(dim=(1, 2), correction=0)[:, None, None, None]
         is_entity = (tokens < len(self.table.subjects))[..., None]
         return x + self.config.embedding_noise * spread * is_entity * noise
 
     def _stream(self, purpose: int, number: int, device: torch.device) -> torch.Generator:
-        return torch.Generator(device).manual_seed((self.config.first_seed << 40) + (number << 1) + purpose)
+        words = np.random.SeedSequence((self.config.first_seed, number, purpose)).generate_state(1, np.uint64)
+        return torch.Generator(device).manual_seed(int(words[0]))
 
     def _check(self, losses: Float[Tensor, " members"]) -> None:
         if not losses.isfinite().any():
@@ -157,8 +162,8 @@ class Trainer:
             )
         )
 
-    def _all_recalled(self) -> bool:
-        return bool(self.history) and min(self.history[-1].margin) > self.config.margin
+    def _all_recalled(self, last: Checked) -> bool:
+        return min(last.margin) > self.config.margin
 
     def _standing(self) -> str:
         """Loss of the mean member, and recall of the worst, when last looked at."""
@@ -169,17 +174,30 @@ class Trainer:
         return f"loss {loss:.3g}, recall of {len(self.examples):,}: {min(last.recall):.2%}"
 
 
+def questions_of(table: FactTable, config: TrainConfig) -> Examples:
+    """All questions that training is about.
+
+    Raises:
+        TrainingError: the ensemble does not fit in memory, or the table answers no question of this length.
+        GeorecallError: there are more than 10^8 questions.
+    """
+    n_subjects, n_relations = table.answers.shape
+    check_room(config, subjects=n_subjects, relations=n_relations, attributes=len(table.attributes))
+    return Examples.of(table, config.hops, config.mode)
+
+
 def fresh_model(table: FactTable, config: TrainConfig) -> RecallTransformer:
     """The ensemble before training, with a place for every relation and every entity of a question."""
     shape = RecallConfig(
         subjects=len(table.subjects),
         relations=len(table.relations),
         outputs=len(table.attributes),
-        context=config.hops + (1 if config.mode == "direct" else config.hops),
+        context=config.context,
         dim=config.dim,
         width=config.width,
         attribute_dim=config.out,
         attention=config.attention,
+        heads=config.heads,
         residual=config.residual,
     )
     seeds = [torch.Generator().manual_seed(seed) for _, seed in config.members]

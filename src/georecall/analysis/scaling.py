@@ -1,0 +1,255 @@
+"""Scaling laws: how the least dimension grows with subjects and relations, fitted and compared."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from scipy.optimize import least_squares
+
+from georecall.theory.bounds import one_hop_bits
+
+LM_BITS = 2.0
+"""Bits a parameter that language models were found to store (Allen-Zhu and Li, 2024)."""
+RESAMPLES, COMPARISONS = 300, 100
+TAILS = (0.025, 0.975)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacityPoint:
+    """The least dimension for one world: for each seed, None where the largest tried did not suffice.
+
+    `parameters` are those of a model of the threshold's dimension, trained and frozen.
+    """
+
+    n_subjects: int
+    n_relations: int
+    freeze: str
+    least: tuple[int | None, ...]
+    threshold: int | None
+    trained: int | None
+    frozen: int | None
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> "CapacityPoint":
+        """The point of a capacity cell, given as its config and result in one mapping."""
+        parameters = result["parameters"] or {"trained": None, "frozen": None}
+        names = ("n_subjects", "n_relations", "freeze", "threshold")
+        return cls(**{name: result[name] for name in names}, least=tuple(result["least"]), **parameters)
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Thresholds of the seeds that have one."""
+        return tuple(value for value in self.least if value is not None)
+
+    @property
+    def censored(self) -> bool:
+        """Whether some seed has no threshold."""
+        return None in self.least
+
+    @property
+    def bits_per_trained(self) -> float | None:
+        """Bits of all facts, R·log2 N!, for each trained parameter at the threshold; None if it is not known."""
+        return (
+            None if self.trained is None else one_hop_bits(self.n_subjects, self.n_relations) / self.trained
+        )
+
+    @property
+    def bits_per_parameter(self) -> float | None:
+        """The same for each parameter, trained or frozen."""
+        if self.trained is None or self.frozen is None:
+            return None
+        return one_hop_bits(self.n_subjects, self.n_relations) / (self.trained + self.frozen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """A form d = f(N, R; coefficients), all coefficients but exponents positive."""
+
+    name: str
+    coefficients: tuple[str, ...]
+    start: tuple[float, ...]
+    predict: Callable[[Sequence[float], np.ndarray, np.ndarray], np.ndarray]
+
+
+LAWS: tuple[Law, ...] = (
+    Law(
+        name="c·R·log2 N",
+        coefficients=("c",),
+        start=(0.3,),
+        predict=lambda k, n, r: k[0] * r * np.log2(n),
+    ),
+    Law(
+        name="a + c·R·log2 N",
+        coefficients=("a", "c"),
+        start=(1.0, 0.3),
+        predict=lambda k, n, r: k[0] + k[1] * r * np.log2(n),
+    ),
+    Law(
+        name="c·R·N^α",
+        coefficients=("c", "α"),
+        start=(0.5, 0.2),
+        predict=lambda k, n, r: k[0] * r * n ** k[1],
+    ),
+    Law(
+        name="c·R^β·N^α",
+        coefficients=("c", "β", "α"),
+        start=(0.5, 1.0, 0.2),
+        predict=lambda k, n, r: k[0] * r ** k[1] * n ** k[2],
+    ),
+    Law(
+        name="a + c·R·N",
+        coefficients=("a", "c"),
+        start=(3.0, 0.01),
+        predict=lambda k, n, r: k[0] + k[1] * r * n,
+    ),
+)
+LEAST_PREDICTED = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """A law fitted to capacity points by least squares of log d.
+
+    `error` is the root mean square of log(d / predicted) on the points fitted; `held_out_error` the same on points
+    of an N that was left out of the fit, each N in turn (None with fewer than three). `intervals` hold 95 % of the
+    fits to worlds whose seeds are drawn anew (None with one seed).
+    """
+
+    law: str
+    coefficients: dict[str, float]
+    intervals: dict[str, tuple[float, float]] | None
+    error: float
+    held_out_error: float | None
+    points: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields."""
+        return asdict(self)
+
+
+def fit_laws(points: Sequence[CapacityPoint], *, seed: int = 0) -> tuple[Fit, ...]:
+    """Every law that has fewer coefficients than there are points, the best held-out error first.
+
+    Points without a threshold for every seed are left out: their d is only known to be larger. With fewer than
+    two points there is no law.
+    """
+    grid = _Grid.of(points)
+    fits = [_fit(law, grid, seed) for law in LAWS if len(law.coefficients) < len(grid.points)]
+    return tuple(sorted(fits, key=lambda fit: (fit.held_out_error is None, fit.held_out_error, fit.error)))
+
+
+def logarithmic_share(points: Sequence[CapacityPoint], *, seed: int = 0) -> float | None:
+    """Share of the worlds drawn anew in which a law in log N predicts an N left out best, not a power of N.
+
+    None where no error on an N left out is known: with fewer than three N.
+    """
+    grid = _Grid.of(points)
+    if any(grid.held_out_error(law, grid.d) is None for law in LAWS):
+        return None
+    wins = []
+    for d in grid.redrawn(np.random.default_rng(seed), COMPARISONS):
+        errors = {law.name: grid.held_out_error(law, d) or 0.0 for law in LAWS}
+        wins.append("log2" in min(errors, key=lambda name: errors[name]))
+    return float(np.mean(wins))
+
+
+def ratio_interval(
+    above: CapacityPoint, below: CapacityPoint, *, seed: int = 0
+) -> tuple[float, float, float]:
+    """Ratio of two mean thresholds, and its 95 % interval over seeds drawn anew; NaN if one is not known.
+
+    Raises nothing: a censored point has no ratio.
+    """
+    if above.censored or below.censored:
+        return (math.nan,) * 3
+    rng = np.random.default_rng(seed)
+    grids = [_Grid.of([point]).redrawn(rng, RESAMPLES) for point in (above, below)]
+    ratios = np.divide(*(np.concatenate(list(grid)) for grid in grids))
+    low, high = np.quantile(ratios, TAILS)
+    return float(np.mean(above.known) / np.mean(below.known)), float(low), float(high)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Capacity points as arrays: N, R, and the mean threshold over seeds."""
+
+    points: tuple[CapacityPoint, ...]
+    n: Float64[np.ndarray, " points"]
+    r: Float64[np.ndarray, " points"]
+    d: Float64[np.ndarray, " points"]
+
+    @classmethod
+    def of(cls, points: Sequence[CapacityPoint]) -> "_Grid":
+        """The points that have a threshold for every seed."""
+        whole = tuple(point for point in points if not point.censored)
+        return cls(
+            points=whole,
+            n=np.array([point.n_subjects for point in whole], dtype=float),
+            r=np.array([point.n_relations for point in whole], dtype=float),
+            d=np.array([np.mean(point.known) for point in whole]),
+        )
+
+    def redrawn(self, rng: np.random.Generator, times: int) -> Iterator[Float64[np.ndarray, " points"]]:
+        """Mean thresholds of seeds drawn anew with replacement.
+
+        A threshold d says that the turn lies between d − 1 and d; where, is drawn as well.
+        """
+        for _ in range(times):
+            drawn = [rng.choice(point.known, len(point.known)) for point in self.points]
+            yield np.array([np.mean(values - rng.random(len(values))) + 0.5 for values in drawn])
+
+    def coefficients(
+        self, law: Law, d: Float64[np.ndarray, " points"], rows: np.ndarray | slice = slice(None)
+    ) -> Float64[np.ndarray, " coefficients"]:
+        """The law fitted to some of the points."""
+        return np.asarray(least_squares(lambda k: self.log_ratio(law, k, d, rows), law.start).x)
+
+    def log_ratio(
+        self,
+        law: Law,
+        k: Float64[np.ndarray, " coefficients"],
+        d: Float64[np.ndarray, " points"],
+        rows: np.ndarray | slice = slice(None),
+    ) -> Float64[np.ndarray, " some"]:
+        """log(d / predicted) at some of the points."""
+        predicted = law.predict(list(k), self.n[rows], self.r[rows])
+        return np.log(d[rows] / np.maximum(predicted, LEAST_PREDICTED))
+
+    def held_out_error(self, law: Law, d: Float64[np.ndarray, " points"]) -> float | None:
+        """Root mean square of log(d / predicted) for each N when the law is fitted to the others."""
+        sizes = np.unique(self.n)
+        fewest = min((int(np.count_nonzero(self.n != size)) for size in sizes), default=0)
+        if len(sizes) < 3 or fewest < len(law.coefficients):
+            return None
+        errors = []
+        for size in sizes:
+            out = self.n == size
+            errors.append(self.log_ratio(law, self.coefficients(law, d, ~out), d, out))
+        return _rms(np.concatenate(errors))
+
+
+def _fit(law: Law, grid: _Grid, seed: int) -> Fit:
+    found = grid.coefficients(law, grid.d)
+    return Fit(
+        law=law.name,
+        coefficients=dict(zip(law.coefficients, found.tolist(), strict=True)),
+        intervals=_intervals(law, grid, seed),
+        error=_rms(grid.log_ratio(law, found, grid.d)),
+        held_out_error=grid.held_out_error(law, grid.d),
+        points=len(grid.points),
+    )
+
+
+def _intervals(law: Law, grid: _Grid, seed: int) -> dict[str, tuple[float, float]] | None:
+    if min(len(point.known) for point in grid.points) < 2:
+        return None
+    drawn = [grid.coefficients(law, d) for d in grid.redrawn(np.random.default_rng(seed), RESAMPLES)]
+    low, high = np.quantile(drawn, TAILS, axis=0)
+    return {name: (float(a), float(b)) for name, a, b in zip(law.coefficients, low, high, strict=True)}
+
+
+def _rms(values: Float64[np.ndarray, " some"]) -> float:
+    return float(math.sqrt(np.mean(values**2)))

@@ -1,0 +1,34 @@
+"""Every run of a capacity sweep as a table for the user's own analysis."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from georecall.storage.files import write_bytes
+
+SETTINGS = (
+    *("n_subjects", "n_relations", "freeze", "width", "attention", "heads", "hops", "mode", "residual"),
+    *("target", "passes", "least_steps", "steps", "batch", "world_seed", "censored", "threshold"),
+)
+
+
+def tried(results: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """A row for every world, d tried and seed: the recall reached, and the seed's least d that reached the target."""
+    rows = [
+        {name: result[name] for name in SETTINGS}
+        | {"dim": int(dim), "seed": seed, "recall": share, "least_of_seed": result["least"][seed]}
+        for result in results
+        for dim, shares in result["recall"].items()
+        for seed, share in enumerate(shares)
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def write_tried(results: Sequence[dict[str, Any]], path: Path) -> None:
+    """Write the table as Parquet."""
+    content = BytesIO()
+    tried(results).write_parquet(content)
+    write_bytes(path, content.getvalue())

@@ -1,0 +1,50 @@
+"""One measurement of recall: what share of a world of random bijections an ensemble comes to recall."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from georecall.facts.worlds import random_bijections
+from georecall.progress import Progress
+from georecall.sweeps.cells import Cell
+from georecall.training.config import Size, TrainConfig
+from georecall.training.runs import parameter_counts
+from georecall.training.trainer import Checked, Trainer
+
+
+class RecallCell(Cell):
+    """One ensemble trained on a world of random bijections until every seed recalls the target share of all facts.
+
+    A seed has a member for each learning rate; the best of them counts.
+    """
+
+    n_subjects: Size
+    n_relations: Size
+    training: TrainConfig
+    target: Annotated[float, Field(gt=0, le=1)]
+    world_seed: Annotated[int, Field(ge=0)] = 0
+    device: Annotated[str, Field(exclude=True)] = "cpu"
+
+    def measure(self, progress: Progress) -> dict[str, Any]:
+        """Best recall of every seed, steps taken, and parameters of a member."""
+        rng = np.random.default_rng(self.world_seed)
+        table = random_bijections(self.n_subjects, self.n_relations, rng=rng)
+        trainer = Trainer(table, self.training, device=torch.device(self.device), enough=self._reached)
+        trainer.run(progress=progress)
+        best = np.max([self._by_seed(checked) for checked in trainer.history], axis=0)
+        return {
+            "recall": best.tolist(),
+            "steps": trainer.step,
+            "questions": len(trainer.examples),
+            "parameters": parameter_counts(trainer.model),
+        }
+
+    def _by_seed(self, checked: Checked) -> list[float]:
+        """Recall of the best member of every seed; a member that diverged has recalled nothing."""
+        rates = len(self.training.learning_rates)
+        return np.array(checked.recall).reshape(rates, -1).max(axis=0).tolist()
+
+    def _reached(self, checked: Checked) -> bool:
+        return min(self._by_seed(checked)) >= self.target

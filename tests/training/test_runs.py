@@ -1,0 +1,246 @@
+"""A run as a folder: stopped or killed it goes on as if it had not been, and what was altered is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recipes import MIXED, TABLE, recipe, same_weights, trained
+
+from georecall.errors import FolderError, GeorecallError, TrainingError
+from georecall.facts.worlds import random_bijections
+from georecall.training import runs
+from georecall.training.optimiser import freeze
+from georecall.training.runs import continue_run, describe_run, load_run, parameter_counts, start_run
+from georecall.training.trainer import fresh_model
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from georecall.training import runs
+
+torch.set_num_threads(1)
+runs.SECONDS_BETWEEN_CHECKPOINTS = 0
+
+def progress(task, done, total, note=""):
+    if done == 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+runs.continue_run(Path(sys.argv[1]), progress=progress)
+"""
+"""Goes on with a run, with a checkpoint at every look, until it kills itself."""
+
+
+def finished(folder: Path, **fields: object) -> Path:
+    start_run(folder, TABLE, recipe(**fields))
+    continue_run(folder)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything that does not depend on the time of day."""
+    return {
+        name: (folder / name).read_bytes() for name in (runs.MODEL, runs.HISTORY, runs.CONFIG, runs.TABLE)
+    }
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture
+def run(tmp_path):
+    return finished(tmp_path / "run")
+
+
+@pytest.fixture
+def half(tmp_path):
+    start_run(tmp_path / "half", TABLE, recipe(margin=float("inf")))
+    continue_run(tmp_path / "half", until=4)
+    return tmp_path / "half"
+
+
+def test_a_run_that_is_read_back_is_the_ensemble_that_was_trained(run):
+    found, straight = load_run(run), trained(recipe())
+    assert same_weights(found.model, straight.model)
+    assert (found.config, found.table.digest()) == (recipe(), TABLE.digest())
+    assert not any(parameter.requires_grad for parameter in found.model.parameters())
+    assert found.result == describe_run(run)
+    assert found.result["last"] == straight.history[-1].to_dict()
+    assert found.result["members"] == [{"learning_rate": 0.01, "seed": 0}, {"learning_rate": 0.01, "seed": 1}]
+    assert (found.result["questions"], found.result["held_out"]) == (12, 0)
+
+
+def test_a_finished_run_has_no_checkpoint_and_is_left_as_it_is(run):
+    assert names(run) == {runs.CONFIG, runs.TABLE, runs.HISTORY, runs.RESULT, runs.MODEL}
+    before = {path.name: path.stat().st_mtime_ns for path in run.iterdir()}
+    history = continue_run(run)
+    assert [checked.to_dict() for checked in history] == json.loads((run / runs.HISTORY).read_text())
+    assert before == {path.name: path.stat().st_mtime_ns for path in run.iterdir()}
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("stop", [3, 6])
+def test_a_run_that_stopped_goes_on_bit_for_bit(tmp_path, stop):
+    straight = finished(tmp_path / "straight", **MIXED)
+    start_run(tmp_path / "paused", TABLE, recipe(**MIXED))
+    history = continue_run(tmp_path / "paused", until=stop)
+    assert history[-1].step == stop
+    assert names(tmp_path / "paused") == {runs.CONFIG, runs.TABLE, runs.HISTORY, runs.RESULT, runs.CHECKPOINT}
+    assert describe_run(tmp_path / "paused")["finished"] is False
+    continue_run(tmp_path / "paused")
+    assert contents(tmp_path / "paused") == contents(straight)
+    assert names(tmp_path / "paused") == names(straight)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_run_that_was_killed_ends_as_one_that_was_not(tmp_path):
+    straight = finished(tmp_path / "straight", **MIXED)
+    folder = tmp_path / "killed"
+    start_run(folder, TABLE, recipe(**MIXED))
+    killed = subprocess.run(  # noqa: S603 - this interpreter
+        [sys.executable, "-c", KILLED, str(folder)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert names(folder) == {runs.CONFIG, runs.TABLE, runs.HISTORY, runs.RESULT, runs.CHECKPOINT}
+    seen = []
+    continue_run(folder, progress=lambda _task, done, _total, _note: seen.append(done))
+    assert seen[0] == 7
+    assert contents(folder) == contents(straight)
+
+
+def test_no_steps_leave_a_run_that_has_not_begun(tmp_path):
+    start_run(tmp_path / "run", TABLE, recipe())
+    assert continue_run(tmp_path / "run", until=0) == []
+    assert names(tmp_path / "run") == {runs.CONFIG, runs.TABLE}
+    with pytest.raises(FolderError, match=r"result\.json: missing"):
+        describe_run(tmp_path / "run")
+
+
+def test_the_time_of_all_parts_is_added_up(half):
+    fields = json.loads((half / runs.RESULT).read_text())
+    continue_run(half)
+    assert describe_run(half)["seconds"] > fields["seconds"] > 0
+
+
+@pytest.mark.parametrize(("what", "frozen"), [("none", 0), ("subjects", 24), ("inputs+unembedding", 64)])
+def test_parameters_of_one_member_are_counted(what, frozen):
+    model = fresh_model(TABLE, recipe())
+    freeze(model, what)
+    counts = parameter_counts(model)
+    assert counts == {"trained": 24 + 16 + 24 + 67 - frozen, "frozen": frozen}
+
+
+def test_a_run_that_diverges_leaves_nothing_that_looks_finished(tmp_path):
+    start_run(tmp_path / "run", TABLE, recipe(learning_rates=(1e15,)))
+    with pytest.raises(TrainingError, match="diverged by step 4"):
+        continue_run(tmp_path / "run")
+    assert names(tmp_path / "run") == {runs.CONFIG, runs.TABLE}
+
+
+def test_what_cannot_be_trained_is_refused_before_a_folder_is_made(tmp_path):
+    ends = random_bijections(3, 1, rng=np.random.default_rng(9), disjoint=True)
+    for table, fields in ((ends, {"hops": 2}), (TABLE, {"hops": 40}), (TABLE, {"hops": 1, "dim": 10**9})):
+        with pytest.raises(GeorecallError):
+            start_run(tmp_path / "run", table, recipe(attention="learned", **fields))
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_exists_is_replaced_only_when_asked(run):
+    with pytest.raises(FolderError, match="already exists"):
+        start_run(run, TABLE, recipe())
+    start_run(run, TABLE, recipe(), replace=True)
+    assert names(run) == {runs.CONFIG, runs.TABLE}
+
+
+def refused(call, folder, name, says=""):
+    with pytest.raises(GeorecallError) as found:
+        call(folder)
+    assert str(found.value).startswith(f"{folder / name}: ")
+    assert says in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b"null"])
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.RESULT])
+def test_a_json_file_that_is_broken_is_named(run, name, content):
+    (run / name).write_bytes(content)
+    refused(continue_run, run, name)
+    refused(load_run, run, name)
+
+
+def test_a_config_with_a_wrong_field_is_named_with_the_field(run):
+    fields = json.loads((run / runs.CONFIG).read_text())
+    (run / runs.CONFIG).write_text(json.dumps(fields | {"dim": 0}))
+    with pytest.raises(FolderError, match=r"config.json: wrong settings\n  dim: .*, got 0"):
+        continue_run(run)
+
+
+@pytest.mark.parametrize("content", ["", "{}]", "3", '[{"step": 1}]'])
+def test_a_history_that_is_broken_is_named(run, content):
+    (run / runs.HISTORY).write_text(content)
+    refused(continue_run, run, runs.HISTORY)
+
+
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.HISTORY])
+def test_a_file_that_is_missing_is_named(run, name):
+    (run / name).unlink()
+    refused(continue_run, run, name, "missing")
+
+
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.RESULT, runs.MODEL])
+def test_a_run_without_a_file_cannot_be_loaded(run, name):
+    (run / name).unlink()
+    refused(load_run, run, name, "missing")
+
+
+@pytest.mark.parametrize("place", [0, 300, -1])
+def test_a_model_with_one_other_bit_is_refused(run, place):
+    content = bytearray((run / runs.MODEL).read_bytes())
+    content[place] ^= 1
+    (run / runs.MODEL).write_bytes(content)
+    refused(load_run, run, runs.MODEL, "altered or truncated")
+
+
+def test_a_config_of_another_shape_is_refused(run):
+    fields = json.loads((run / runs.CONFIG).read_text())
+    (run / runs.CONFIG).write_text(json.dumps(fields | {"dim": 5}))
+    refused(load_run, run, runs.CONFIG, "other shapes")
+
+
+def test_another_table_is_refused(run):
+    random_bijections(6, 2, rng=np.random.default_rng(9)).write_parquet(run / runs.TABLE)
+    refused(load_run, run, runs.TABLE, "not the table that the run was trained on")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"subject,relation,object\n"])
+def test_a_table_that_is_broken_is_named(run, content):
+    (run / runs.TABLE).write_bytes(content)
+    refused(continue_run, run, runs.TABLE)
+
+
+def test_a_run_that_is_not_finished_cannot_be_loaded(half):
+    with pytest.raises(FolderError, match=f"not finished; go on with `georecall train --resume {half}`"):
+        load_run(half)
+
+
+@pytest.mark.parametrize("kept", [0, 7, 100, -1])
+def test_a_checkpoint_that_is_cut_short_is_named(half, kept):
+    content = (half / runs.CHECKPOINT).read_bytes()
+    (half / runs.CHECKPOINT).write_bytes(content[:kept])
+    refused(continue_run, half, runs.CHECKPOINT, "not a checkpoint of this run")
+
+
+def test_a_checkpoint_of_another_run_is_named(half, run, tmp_path):
+    start_run(tmp_path / "other", TABLE, recipe(dim=5, margin=float("inf")))
+    continue_run(tmp_path / "other", until=4)
+    for other in (tmp_path / "other" / runs.CHECKPOINT, run / runs.MODEL):
+        (half / runs.CHECKPOINT).write_bytes(other.read_bytes())
+        refused(continue_run, half, runs.CHECKPOINT, "not a checkpoint of this run")
