@@ -20,7 +20,7 @@ MIXED = {
     "label_smoothing": 0.1,
     "weight_decay": 0.05,
     "learning_rates": (0.01, 0.03),
-    "margin": float("inf"),
+    "margin": None,
     "check_every": 3,
 }
 """Everything at once that a run must remember to go on bit for bit."""

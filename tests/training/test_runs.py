@@ -60,7 +60,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def half(tmp_path):
-    start_run(tmp_path / "half", TABLE, recipe(margin=float("inf")))
+    start_run(tmp_path / "half", TABLE, recipe(margin=None))
     continue_run(tmp_path / "half", until=4)
     return tmp_path / "half"
 
@@ -239,7 +239,7 @@ def test_a_checkpoint_that_is_cut_short_is_named(half, kept):
 
 
 def test_a_checkpoint_of_another_run_is_named(half, run, tmp_path):
-    start_run(tmp_path / "other", TABLE, recipe(dim=5, margin=float("inf")))
+    start_run(tmp_path / "other", TABLE, recipe(dim=5, margin=None))
     continue_run(tmp_path / "other", until=4)
     for other in (tmp_path / "other" / runs.CHECKPOINT, run / runs.MODEL):
         (half / runs.CHECKPOINT).write_bytes(other.read_bytes())

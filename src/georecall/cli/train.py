@@ -55,8 +55,8 @@ def run(
     steps: Annotated[int, typer.Option(help="Length of the schedule.")] = 2000,
     batch: Annotated[int, typer.Option(help="Questions a step.")] = 512,
     margin: Annotated[
-        float, typer.Option(help="Least lead of all answers at which training stops early; inf for never.")
-    ] = 0.0,
+        str, typer.Option(help="Least lead of all answers at which training stops early, or never.")
+    ] = "0",
     check_every: Annotated[int, typer.Option(help="Steps between two looks at all facts.")] = 50,
     held_out: Annotated[
         float | None,
@@ -128,6 +128,7 @@ def _config_fields(asked: dict[str, Any]) -> dict[str, Any]:
 
     several = asked["hops"] > 1
     fields = {name: value for name, value in asked.items() if name in TrainConfig.model_fields}
+    fields["margin"] = None if asked["margin"] == "never" else asked["margin"]
     fields["learning_rates"] = [part.strip() for part in asked["learning_rates"].split(",")]
     defaults = {
         "width": max(1, 4 * asked["dim"]),

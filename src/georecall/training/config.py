@@ -1,6 +1,5 @@
 """What a training run depends on besides the table of facts."""
 
-import math
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -20,7 +19,8 @@ class TrainConfig(BaseModel):
     * `attribute_dim`: dimensions in which the attribute vectors live (unembedding A × a, W2 a × m); d by default.
     * `embedding_noise`: Gaussian noise on subject embeddings in training, in units of their standard deviation.
     * `steps`: length of the schedule (linear warm-up over 5 %, then half a cosine to 0); training stops before its
-      end once every member recalls every fact with a lead above `margin`, looked at every `check_every` steps.
+      end once every member recalls every fact with a lead above `margin`, looked at every `check_every` steps;
+      it never does if the margin is None.
     * `batch`: questions a step; all of them if there are fewer.
     * `held_out`: share of the composed questions (k > 1) that are never trained on.
     """
@@ -44,7 +44,7 @@ class TrainConfig(BaseModel):
     steps: Size = 2000
     batch: Size = 4096
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    margin: Annotated[float, Field(ge=0)] = 0.0
+    margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = 0.0
     check_every: Size = 50
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
@@ -53,7 +53,6 @@ class TrainConfig(BaseModel):
         problems = [
             message
             for wrong, message in (
-                (math.isnan(self.margin), "margin must be a number, got nan"),
                 (
                     self.hops > 1 and self.attention == "uniform",
                     f"attention must be learned for {self.hops} hops: uniform attention sees no order",

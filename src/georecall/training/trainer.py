@@ -163,7 +163,7 @@ class Trainer:
         )
 
     def _all_recalled(self, last: Checked) -> bool:
-        return min(last.margin) > self.config.margin
+        return self.config.margin is not None and min(last.margin) > self.config.margin
 
     def _standing(self) -> str:
         """Loss of the mean member, and recall of the worst, when last looked at."""
