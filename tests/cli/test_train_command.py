@@ -22,7 +22,7 @@ def pairs(text):
 
 
 def test_the_summary_says_what_was_trained_and_a_row_shows_each_member(cli):
-    result = cli(*QUICK, "--learning-rate", "0.01, 0.02", "-o", "run", "--margin", "inf")
+    result = cli(*QUICK, "--learning-rate", "0.01, 0.02", "-o", "run", "--margin", "never")
     assert (result.code, result.err) == (0, "")
     shown = {name: value.strip() for name, value in pairs(result.out).items()}
     assert shown["wrote"] == "run"
@@ -53,7 +53,7 @@ def test_a_member_that_diverged_is_null_in_json(cli):
 def test_a_run_that_is_stopped_can_be_resumed_to_its_end(cli):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    never = ("--margin", "inf")
+    never = ("--margin", "never")
     assert cli(*QUICK, *never, "-o", "straight").code == 0
     stopped = cli(*QUICK, *never, "-o", "run", "--stop-after", "4")
     assert stopped.code == 0
@@ -132,7 +132,7 @@ REFUSED = {
     "a negative weight decay": (("--weight-decay", "-1"), "weight_decay: ", "got -1.0"),
     "label smoothing NaN": (("--label-smoothing", "nan"), "label_smoothing: ", "got nan"),
     "infinite noise": (("--embedding-noise", "inf"), "embedding_noise: ", "got inf"),
-    "margin NaN": (("--margin", "nan"), "margin: ", "got nan"),
+    "margin NaN": (("--margin", "nan"), "margin: ", "got 'nan'"),
     "everything held out": (("--hops", "2", "--held-out", "1"), "held_out: ", "got 1.0"),
     "no steps": (("--steps", "0"), "steps: ", "got 0"),
     "an unknown device": (("--device", "abacus"), "device that this machine has, got 'abacus'"),
