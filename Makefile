@@ -32,6 +32,7 @@ types: install
 	$(BIN)/mypy
 
 bench: install  ## ratios measured in one run
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:

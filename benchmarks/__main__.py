@@ -1,6 +1,12 @@
-"""Run every benchmark: `python -m benchmarks`."""
+"""Run every benchmark, or those named: `python -m benchmarks [NAME …]`."""
 
-from benchmarks import asking, compiling, editing, million
+import importlib
+import sys
 
-for module in (compiling, asking, editing, million):
-    module.run()
+NAMES = (
+    *("compiling", "asking", "editing", "million"),
+    *("ensembles", "large_steps", "sweeping", "memorising", "dissecting"),
+)
+
+for name in sys.argv[1:] or NAMES:
+    importlib.import_module(f"benchmarks.{name}").run()

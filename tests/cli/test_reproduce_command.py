@@ -9,6 +9,7 @@ import pytest
 
 from georecall.claims import CLAIMS, claim, one_hop, registry
 from georecall.claims.claim import Claim, Judgement
+from georecall.cli import reproduce
 from georecall.progress import Progress
 from georecall.report import claim_figures
 from georecall.sweeps import Cell, ProcessEngine, SerialEngine, run_sweep
@@ -49,11 +50,12 @@ def _claim(name: str, verdict: str, kind: type[SquareCell] = SquareCell) -> Clai
 
 @pytest.fixture(autouse=True)
 def squares(monkeypatch):
-    """Three claims that take no time instead of the real ones, and figures that are only noted down."""
+    """Three claims that take no time instead of the real ones, in this process, and figures only noted down."""
     SquareCell.measured.clear()
     claims = (_claim("S1", "holds"), _claim("S2", "fails"), _claim("S3", "undecided"))
     drawn: list[tuple[str, Path]] = []
     monkeypatch.setattr(registry, "CLAIMS", claims)
+    monkeypatch.setattr(reproduce, "DEFAULT_ENGINE", "serial")
     monkeypatch.setattr(
         claim_figures, "write_claim_figures", lambda outcomes, to: drawn.extend((o.id, to) for o in outcomes)
     )
@@ -165,7 +167,7 @@ def test_cells_go_to_the_engine_asked_for(cli, monkeypatch):
 
 ENGINES = {
     "an unknown engine": (("--engine", "dask"), "'dask'"),
-    "workers without an engine for them": (("--workers", "2"), "serial has no workers"),
+    "workers without an engine for them": (("--workers", "2", "--engine", "serial"), "serial has no workers"),
     "no workers": (("--engine", "processes", "--workers", "0"), "at least 1 worker"),
     "an address without Ray": (("--address", "auto"), "needs the engine ray"),
 }

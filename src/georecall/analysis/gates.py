@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from georecall.analysis.estimates import Estimate
 from georecall.analysis.interventions import only_layer
 from georecall.analysis.specimen import Member, Specimen
-from georecall.analysis.subspaces import energy_rank
+from georecall.analysis.subspaces import energy_rank, participation_ratio
 from georecall.progress import Progress, no_progress
 
 
@@ -67,10 +67,7 @@ def _gates(
 def _ranks(matrix: Float64[np.ndarray, "out dim"]) -> tuple[float, float]:
     values = np.linalg.svd(matrix, compute_uv=False)
     rank = energy_rank(values)
-    if rank == 0:
-        return np.nan, np.nan
-    energy = (values / values[0]) ** 2
-    return float(rank), float(energy.sum() ** 2 / (energy**2).sum())
+    return (float(rank), participation_ratio(values)) if rank else (np.nan, np.nan)
 
 
 def _agreement(

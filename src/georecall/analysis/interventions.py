@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 from georecall.errors import AnalysisError
-from georecall.models.recall import RecallLayer, RecallTransformer
+from georecall.models.recall import RecallHeads, RecallLayer, RecallTransformer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,17 @@ def only_layer(model: RecallTransformer) -> RecallLayer:
     if len(layers) != 1 or not isinstance(layers[0], RecallLayer):
         raise AnalysisError(f"expected a model of one layer, got {len(layers)}")
     return layers[0]
+
+
+def attention_weights(
+    attention: nn.Module, x: Float[Tensor, "members batch time dim"]
+) -> Float[Tensor, "members batch heads time"]:
+    """The weights `softmax_u ⟨Q_h x_t, K_h x_u⟩` of the last token t; one head of weights 1/T if they are uniform."""
+    if not isinstance(attention, RecallHeads):
+        return x.new_full((*x.shape[:2], 1, x.shape[2]), 1 / x.shape[2])
+    query = torch.einsum("mbd,mhed->mbhe", x[:, :, -1], attention.query)
+    key = torch.einsum("mbkd,mhed->mbhke", x, attention.key)
+    return torch.softmax(torch.einsum("mbhe,mbhke->mbhk", query, key), dim=-1)
 
 
 @torch.no_grad()

@@ -9,7 +9,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
 from georecall.analysis.estimates import Estimate
-from georecall.analysis.interventions import only_layer
+from georecall.analysis.interventions import attention_weights, only_layer
 from georecall.analysis.specimen import RELATION, SUBJECT, Member, Specimen
 from georecall.models.recall import RecallHeads, UniformAttention
 from georecall.progress import Progress, no_progress
@@ -59,12 +59,9 @@ def relation_contribution(
     """
     if not isinstance(attention, RecallHeads):
         return values / x.shape[1]
-    heads = {name: parameter[0] for name, parameter in attention.named_parameters()}
-    query = torch.einsum("bd,hed->bhe", x[:, -1], heads["query"])
-    key = torch.einsum("bkd,hed->bhke", x, heads["key"])
-    weight = torch.softmax(torch.einsum("bhe,bhke->bhk", query, key), dim=-1)[..., RELATION]
-    carried = torch.einsum("brd,hed->bhre", values, heads["value"]) * weight[..., None, None]
-    return torch.einsum("bhre,hde->brd", carried, heads["output"])
+    weight = attention_weights(attention, x[None])[0, :, :, RELATION]
+    carried = torch.einsum("brd,hed->bhre", values, attention.value[0]) * weight[..., None, None]
+    return torch.einsum("bhre,hde->brd", carried, attention.output[0])
 
 
 def _rates(member: Member, specimen: Specimen) -> Float64[np.ndarray, "2 relations relations"]:

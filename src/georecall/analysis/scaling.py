@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
-from scipy.optimize import least_squares
+from scipy.optimize import leastsq
 
 from georecall.theory.bounds import one_hop_bits
 
 LM_BITS = 2.0
 """Bits a parameter that language models were found to store (Allen-Zhu and Li, 2024)."""
 RESAMPLES, COMPARISONS = 300, 100
+"""Worlds drawn anew for an interval, and for the comparison of laws, which takes a fit for every N left out."""
 TAILS = (0.025, 0.975)
+LEAST_PREDICTED = 1e-3
+"""Below this a law's prediction counts as this: an affine law may become negative far from its points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +69,16 @@ class CapacityPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Law:
-    """A form d = f(N, R; coefficients), all coefficients but exponents positive."""
+    """A form d = f(N, R; coefficients); α is an exponent of N, β of R."""
 
     name: str
     coefficients: tuple[str, ...]
     start: tuple[float, ...]
-    predict: Callable[[Sequence[float], np.ndarray, np.ndarray], np.ndarray]
+    predict: Callable[[Sequence[float] | np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+    def log_prediction(self, k: Sequence[float] | np.ndarray, n: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """The logarithm of the prediction."""
+        return np.log(np.maximum(self.predict(k, n, r), LEAST_PREDICTED))
 
 
 LAWS: tuple[Law, ...] = (
@@ -106,7 +113,6 @@ LAWS: tuple[Law, ...] = (
         predict=lambda k, n, r: k[0] + k[1] * r * n,
     ),
 )
-LEAST_PREDICTED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,44 +137,40 @@ class Fit:
 
 
 def fit_laws(points: Sequence[CapacityPoint], *, seed: int = 0) -> tuple[Fit, ...]:
-    """Every law that has fewer coefficients than there are points, the best held-out error first.
+    """Every law that the points determine, the best held-out error first, then the best error.
 
-    Points without a threshold for every seed are left out: their d is only known to be larger. With fewer than
-    two points there is no law.
+    A law needs more points than it has coefficients, and different N or R for an exponent of N or R. Points
+    without a threshold for every seed are left out: their d is only known to be larger.
     """
     grid = _Grid.of(points)
-    fits = [_fit(law, grid, seed) for law in LAWS if len(law.coefficients) < len(grid.points)]
-    return tuple(sorted(fits, key=lambda fit: (fit.held_out_error is None, fit.held_out_error, fit.error)))
+    fits = [_fit(law, grid, seed) for law in LAWS if grid.determines(law)]
+    return tuple(sorted(fits, key=lambda fit: (_or_infinite(fit.held_out_error), fit.error)))
 
 
 def logarithmic_share(points: Sequence[CapacityPoint], *, seed: int = 0) -> float | None:
     """Share of the worlds drawn anew in which a law in log N predicts an N left out best, not a power of N.
 
-    None where no error on an N left out is known: with fewer than three N.
+    None where some law's error on an N left out is not known, as with fewer than three N.
     """
     grid = _Grid.of(points)
     if any(grid.held_out_error(law, grid.d) is None for law in LAWS):
         return None
     wins = []
     for d in grid.redrawn(np.random.default_rng(seed), COMPARISONS):
-        errors = {law.name: grid.held_out_error(law, d) or 0.0 for law in LAWS}
-        wins.append("log2" in min(errors, key=lambda name: errors[name]))
+        best = min(LAWS, key=lambda law: _or_infinite(grid.held_out_error(law, d)))
+        wins.append("log2" in best.name)
     return float(np.mean(wins))
 
 
 def ratio_interval(
     above: CapacityPoint, below: CapacityPoint, *, seed: int = 0
-) -> tuple[float, float, float]:
-    """Ratio of two mean thresholds, and its 95 % interval over seeds drawn anew; NaN if one is not known.
-
-    Raises nothing: a censored point has no ratio.
-    """
+) -> tuple[float, float, float] | None:
+    """Ratio of two mean thresholds, and its 95 % interval over seeds drawn anew; None if one is censored."""
     if above.censored or below.censored:
-        return (math.nan,) * 3
+        return None
     rng = np.random.default_rng(seed)
-    grids = [_Grid.of([point]).redrawn(rng, RESAMPLES) for point in (above, below)]
-    ratios = np.divide(*(np.concatenate(list(grid)) for grid in grids))
-    low, high = np.quantile(ratios, TAILS)
+    drawn = [np.concatenate(list(_Grid.of([point]).redrawn(rng, RESAMPLES))) for point in (above, below)]
+    low, high = np.quantile(drawn[0] / drawn[1], TAILS)
     return float(np.mean(above.known) / np.mean(below.known)), float(low), float(high)
 
 
@@ -201,11 +203,17 @@ class _Grid:
             drawn = [rng.choice(point.known, len(point.known)) for point in self.points]
             yield np.array([np.mean(values - rng.random(len(values))) + 0.5 for values in drawn])
 
+    def determines(self, law: Law) -> bool:
+        """Whether there are more points than coefficients, and different N or R for every exponent."""
+        varied = [size for name, size in (("α", self.n), ("β", self.r)) if name in law.coefficients]
+        return len(law.coefficients) < len(self.points) and all(len(np.unique(size)) > 1 for size in varied)
+
     def coefficients(
         self, law: Law, d: Float64[np.ndarray, " points"], rows: np.ndarray | slice = slice(None)
     ) -> Float64[np.ndarray, " coefficients"]:
-        """The law fitted to some of the points."""
-        return np.asarray(least_squares(lambda k: self.log_ratio(law, k, d, rows), law.start).x)
+        """The law fitted to some of the points, by `leastsq`, which takes a sixth of the time of `least_squares`."""
+        n, r, log_d = self.n[rows], self.r[rows], np.log(d[rows])
+        return np.asarray(leastsq(lambda k: log_d - law.log_prediction(k, n, r), law.start)[0])
 
     def log_ratio(
         self,
@@ -215,11 +223,10 @@ class _Grid:
         rows: np.ndarray | slice = slice(None),
     ) -> Float64[np.ndarray, " some"]:
         """log(d / predicted) at some of the points."""
-        predicted = law.predict(list(k), self.n[rows], self.r[rows])
-        return np.log(d[rows] / np.maximum(predicted, LEAST_PREDICTED))
+        return np.log(d[rows]) - law.log_prediction(k, self.n[rows], self.r[rows])
 
     def held_out_error(self, law: Law, d: Float64[np.ndarray, " points"]) -> float | None:
-        """Root mean square of log(d / predicted) for each N when the law is fitted to the others."""
+        """Root mean square of log(d / predicted) for each N when the law is fitted to the others; None with too few."""
         sizes = np.unique(self.n)
         fewest = min((int(np.count_nonzero(self.n != size)) for size in sizes), default=0)
         if len(sizes) < 3 or fewest < len(law.coefficients):
@@ -249,6 +256,10 @@ def _intervals(law: Law, grid: _Grid, seed: int) -> dict[str, tuple[float, float
     drawn = [grid.coefficients(law, d) for d in grid.redrawn(np.random.default_rng(seed), RESAMPLES)]
     low, high = np.quantile(drawn, TAILS, axis=0)
     return {name: (float(a), float(b)) for name, a, b in zip(law.coefficients, low, high, strict=True)}
+
+
+def _or_infinite(error: float | None) -> float:
+    return math.inf if error is None else error
 
 
 def _rms(values: Float64[np.ndarray, " some"]) -> float:

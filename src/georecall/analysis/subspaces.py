@@ -59,6 +59,14 @@ def energy_rank(singular_values: Float64[np.ndarray, " values"]) -> int:
     return 0 if energy[-1] == 0 else int(np.searchsorted(energy, ENERGY * energy[-1])) + 1
 
 
+def participation_ratio(singular_values: Float64[np.ndarray, " values"]) -> float:
+    """The effective rank (Σσ²)² / Σσ⁴ of singular values, which fall; 0 for a zero matrix."""
+    if singular_values[0] == 0:
+        return 0.0
+    energy = (singular_values / singular_values[0]) ** 2
+    return float(energy.sum() ** 2 / (energy**2).sum())
+
+
 def _column_space(matrix: Float64[np.ndarray, "dim out"]) -> Float64[np.ndarray, "dim rank"]:
     left, values, _ = np.linalg.svd(matrix, full_matrices=False)
     return left[:, : energy_rank(values)]

@@ -1,13 +1,15 @@
 """Embeddings in closed form for subjects that were never trained, from what the old subjects show."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float64, Int64
+from torch import Tensor
 
-from georecall.analysis.interventions import only_layer
+from georecall.analysis.interventions import attention_weights, only_layer
 from georecall.analysis.ridge import ridge
 from georecall.analysis.specimen import SUBJECT, Member
 from georecall.errors import AnalysisError
@@ -19,24 +21,39 @@ DAMPING = 0.01
 """λ of the selector writer, in units of the mean of the diagonal of H."""
 
 
-class Writer(Protocol):
-    """Writes embeddings; −1 stands for a fact that is not known."""
+@dataclass(frozen=True)
+class Writer:
+    """The superposition `e'_s = c + Σ_r A_r u_{g_r(s)}` for any facts g (docs/theory.md §7)."""
+
+    member: Member
+    offset: Float64[np.ndarray, " dim"]
+    matrices: Float64[np.ndarray, "relations dim out"]
 
     def write(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
-        """One embedding for each row of answers."""
+        """One embedding for each row of answers, whatever the other rows; −1 stands for a fact not known."""
+        vectors = attribute_vectors(self.member, answers)
+        return self.offset + np.einsum("rdo,sro->sd", self.matrices, vectors, optimize=True)
 
 
-def writer(method: Method, member: Member) -> Writer:
-    """A writer fitted to the old world of a member.
+def writer(method: str, member: Member) -> Writer:
+    """A writer made from the old world of a member.
 
     Raises:
         AnalysisError: the method is not known.
     """
-    if method == "ridge":
-        return RidgeWriter.fitted(member)
-    if method == "selector":
-        return SelectorWriter.fitted(member)
-    raise AnalysisError(f"expected a method among {', '.join(METHODS)}, got {method!r}")
+    return _MAKERS[checked_method(method)](member)
+
+
+def checked_method(name: str) -> Method:
+    """The method of this name.
+
+    Raises:
+        AnalysisError: there is none.
+    """
+    known = next((method for method in METHODS if method == name), None)
+    if known is None:
+        raise AnalysisError(f"expected a method among {', '.join(METHODS)}, got {name!r}")
+    return known
 
 
 def attribute_vectors(
@@ -44,100 +61,90 @@ def attribute_vectors(
 ) -> Float64[np.ndarray, "subjects relations out"]:
     """`u_{f_r(s)}`, and for a fact that is not known the mean of those that relation r has in the old world."""
     vectors = member.attributes[answers]
-    old = member.table.answers
-    for relation in range(answers.shape[1]):
-        known = old[old[:, relation] >= 0, relation]
-        vectors[answers[:, relation] < 0, relation] = member.attributes[known].mean(axis=0)
+    for relation, old in enumerate(member.table.answers.T):
+        vectors[answers[:, relation] < 0, relation] = member.attributes[old[old >= 0]].mean(axis=0)
     return vectors
 
 
-@dataclass(frozen=True)
-class RidgeWriter:
-    """`e'_s = c + Σ_r A_r u_{g_r(s)}`: the superposition fitted to the old subjects (docs/theory.md §7)."""
-
-    member: Member
-    offset: Float64[np.ndarray, " dim"]
-    matrix: Float64[np.ndarray, "dim regressors"]
-
-    @classmethod
-    def fitted(cls, member: Member) -> "RidgeWriter":
-        """Ridge regression, its strength chosen by leave-one-out among the old subjects."""
-        old = attribute_vectors(member, member.table.answers)
-        fit = ridge(old.reshape(len(old), -1), member.subjects)
-        return cls(member, np.asarray(fit.intercept_), np.asarray(fit.coef_))
-
-    def write(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
-        """The superposition of the given answers."""
-        vectors = attribute_vectors(self.member, answers)
-        return self.offset + vectors.reshape(len(vectors), -1) @ self.matrix.T
-
-
-@dataclass(frozen=True)
-class SelectorWriter:
-    """The least-squares embedding whose image under every averaged selector is the attribute vector asked for.
-
-        M_r = (W2 diag(ḡ_r) W1 [+ I]) V_r,   G = ŨᵀŨ,   H = Σ_r M_rᵀ G M_r
-        e'_s = ē + γ (H + λI)⁻¹ Σ_r M_rᵀ (u_{g_r(s)} − ū)
-
-    ḡ_r is the mean gate over the old subjects, V_r the path from the subject's place to the MLP (½ for uniform
-    attention), Ũ the centred unembedding; ē and the spread γ are the old subjects' mean and root mean square.
-    The terms in brackets are there in a residual stream. No map is fitted to embeddings.
-    """
-
-    member: Member
-    offset: Float64[np.ndarray, " dim"]
-    inverse: Float64[np.ndarray, "relations dim out"]
-    scale: float
-
-    @classmethod
-    def fitted(cls, member: Member) -> "SelectorWriter":
-        """From the weights, and from the gates that the old subjects open."""
-        maps = averaged_selectors(member)
-        centred = member.attributes - member.attributes.mean(axis=0)
-        metric = centred.T @ centred
-        normal = np.einsum("roi,op,rpj->ij", maps, metric, maps, optimize=True)
-        normal += DAMPING * np.trace(normal) / len(normal) * np.eye(len(normal))
-        inverse = np.linalg.solve(normal, maps.transpose(0, 2, 1))
-        plain = cls(member, np.zeros(len(normal)), inverse, 1.0)
-        old = member.subjects - member.subjects.mean(axis=0)
-        written = plain.write(member.table.answers)
-        scale = float(np.linalg.norm(old) / np.linalg.norm(written))
-        return cls(member, member.subjects.mean(axis=0) - scale * written.mean(axis=0), inverse, scale)
-
-    def write(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
-        """The embeddings that the selectors turn into the given answers."""
-        vectors = attribute_vectors(self.member, answers) - self.member.attributes.mean(axis=0)
-        return self.offset + self.scale * np.einsum("rdo,sro->sd", self.inverse, vectors, optimize=True)
-
-
 def averaged_selectors(member: Member) -> Float64[np.ndarray, "relations out dim"]:
-    """M_r: what relation r's open gates make of a subject's embedding, averaged over the old subjects."""
-    layer = only_layer(member.model)
-    n_subjects, n_relations = member.table.answers.shape
-    tokens = torch.cartesian_prod(n_subjects + torch.arange(n_relations), torch.arange(n_subjects))
-    tokens = tokens.to(member.model.unembedding.device)
-    gates = (member.activations(tokens).pre_activation[0] > 0).double().unflatten(0, (n_relations, -1))
-    w1, w2 = layer.w1[0].double(), layer.w2[0].double()
-    maps = (w2 * gates.mean(dim=1)[:, None]) @ w1
-    if layer.residual:
-        maps = maps + torch.eye(len(w2), dtype=maps.dtype, device=maps.device)
-    return (maps @ _subject_paths(member, tokens, n_relations)).cpu().numpy()
+    """M_r, how the output follows a subject's embedding: the Jacobian averaged over the old facts of relation r.
+
+        J_{s,r} = (W2 diag(gate) W1 [+ I]) (Σ_h w_h O_h V_h [+ I])
+
+    w_h is the weight of head h on the subject, held fixed: ½, with O V = I, for uniform attention. A gate is 1
+    where the pre-activation is positive. The terms in brackets are there in a residual stream.
+    """
+    return np.stack([_averaged_selector(member, relation) for relation in range(len(member.table.relations))])
+
+
+def _ridge(member: Member) -> Writer:
+    """Ridge regression of the old embeddings, its strength chosen by leave-one-out among the old subjects."""
+    old = attribute_vectors(member, member.table.answers)
+    fit = ridge(old.reshape(len(old), -1), member.subjects)
+    matrices = np.asarray(fit.coef_).reshape(-1, *old.shape[1:]).swapaxes(0, 1)
+    return Writer(member, np.asarray(fit.intercept_), matrices)
+
+
+def _selector(member: Member) -> Writer:
+    """The embedding that the averaged selectors together turn best into the attribute vectors asked for.
+
+        min_e Σ_r ‖Ũ (M_r e − u_{g_r(s)})‖² + λ‖e‖²   at   e = (H + λI)⁻¹ Σ_r M_rᵀ G u_{g_r(s)}
+
+    with Ũ the centred unembedding, G = ŨᵀŨ, H = Σ_r M_rᵀ G M_r: errors count by what they do to scores. The
+    solutions are shifted and scaled so that those of the old facts have the mean and the spread of the old
+    embeddings. The old facts are not looked at otherwise, so embeddings that went to the wrong subjects do no
+    harm, and a model that was never trained takes some facts too: compare with one. Averaging is approximate where
+    gates depend on the subject. In the one-hop construction half of a block is open; all new facts are recalled,
+    unless rounding in a turned residual stream opens gates whose pre-activation should be 0.
+    """
+    maps = averaged_selectors(member)
+    unembedding = member.attributes - member.attributes.mean(axis=0)
+    metric = unembedding.T @ unembedding
+    pulled = maps.swapaxes(1, 2) @ metric
+    normal = (pulled @ maps).sum(axis=0)
+    normal += DAMPING * np.trace(normal) / len(normal) * np.eye(len(normal))
+    matrices = np.linalg.pinv(normal, hermitian=True) @ pulled
+    written = Writer(member, np.zeros(len(normal)), matrices).write(member.table.answers)
+    mean, spread = member.subjects.mean(axis=0), _spread(written)
+    scale = _spread(member.subjects) / spread if spread else 0.0
+    return Writer(member, mean - scale * written.mean(axis=0), scale * matrices)
+
+
+_MAKERS: dict[Method, Callable[[Member], Writer]] = {"ridge": _ridge, "selector": _selector}
+
+
+def _spread(embeddings: Float64[np.ndarray, "subjects dim"]) -> float:
+    return float(np.linalg.norm(embeddings - embeddings.mean(axis=0)))
 
 
 @torch.no_grad()
-def _subject_paths(
-    member: Member, tokens: Int64[torch.Tensor, "prompts time"], n_relations: int
-) -> Float64[torch.Tensor, "relations dim dim"]:
-    """V_r: how the MLP input follows the subject's embedding with the attention weights held at their mean."""
+def _averaged_selector(member: Member, relation: int) -> Float64[np.ndarray, "out dim"]:
     layer = only_layer(member.model)
-    x = member.model.embed(tokens)[0]
-    identity = torch.eye(x.shape[-1], dtype=torch.double, device=x.device)
-    own = layer.residual * identity
-    if not isinstance(layer.attention, RecallHeads):
-        return (own + identity / x.shape[1]).expand(n_relations, -1, -1)
-    heads = {name: parameter[0] for name, parameter in layer.attention.named_parameters()}
-    query = torch.einsum("bd,hed->bhe", x[:, -1], heads["query"])
-    key = torch.einsum("bkd,hed->bhke", x, heads["key"])
-    weights = torch.softmax(torch.einsum("bhe,bhke->bhk", query, key), dim=-1)[..., SUBJECT]
-    mean = weights.double().unflatten(0, (n_relations, -1)).mean(dim=1)
-    return own + torch.einsum("rh,hde,hef->rdf", mean, heads["output"].double(), heads["value"].double())
+    subjects = np.flatnonzero(member.table.answers[:, relation] >= 0)
+    asked = np.full_like(subjects, len(member.table.subjects) + relation)
+    prompts = torch.from_numpy(np.stack([asked, subjects], axis=1)).to(member.model.unembedding.device)
+    gates = (member.activations(prompts).pre_activation[0] > 0).double()
+    weights, paths = _subject_paths(member, prompts)
+    opened = gates.T @ weights / len(subjects)
+    w1, w2 = layer.w1[0].double(), layer.w2[0].double()
+    maps = torch.einsum("ow,wp,wi->poi", w2, opened, w1)
+    if layer.residual:
+        maps = maps + weights.mean(dim=0)[:, None, None] * torch.eye(len(w2)).to(maps)
+    return (maps @ paths).sum(dim=0).cpu().numpy()
+
+
+def _subject_paths(
+    member: Member, prompts: Int64[Tensor, "batch time"]
+) -> tuple[Float64[Tensor, "batch paths"], Float64[Tensor, "paths dim dim"]]:
+    """The linear maps from the subject's embedding to the MLP, and their weights in each prompt."""
+    layer = only_layer(member.model)
+    x = member.model.embed(prompts)
+    weights = attention_weights(layer.attention, x)[0, :, :, SUBJECT].double()
+    identity = torch.eye(x.shape[-1]).to(weights)[None]
+    paths = identity
+    if isinstance(layer.attention, RecallHeads):
+        paths = layer.attention.output[0].double() @ layer.attention.value[0].double()
+    if layer.residual:
+        weights = torch.cat([weights, torch.ones_like(weights[:, :1])], dim=1)
+        paths = torch.cat([paths, identity])
+    return weights, paths

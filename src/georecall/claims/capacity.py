@@ -18,10 +18,19 @@ FIXED_WIDTH: dict[Preset, tuple[tuple[int, int], ...]] = {
     "paper": ((256, 8), (1024, 8)),
 }
 ATTENTION: dict[Preset, tuple[int, int]] = {"quick": (64, 4), "standard": (256, 4), "paper": (1024, 8)}
+ATTENTION_RATES = (0.01, 0.03)
+"""Those at which learned attention trains; uniform attention is given the same."""
 BUDGET: dict[Preset, tuple[int, int]] = {"quick": (500, 2000), "standard": (500, 4000), "paper": (1000, 4000)}
 """Passes over the questions, and steps at least."""
 WIDTH = "64"
+"""Hidden units of the worlds in which the width is fixed."""
 CERTAIN = 0.95
+LOGARITHMIC, POWER = "c·R·log2 N", "c·R^β·N^α"
+"""The laws that are stated, by their names in `analysis.scaling.LAWS`."""
+
+Interval = tuple[float, float]
+Ratio = tuple[float, float, float]
+"""A ratio and its interval."""
 
 
 def trained_cells(preset: Preset) -> list[CapacityCell]:
@@ -47,7 +56,7 @@ def _c2_cells(preset: Preset) -> Sequence[Cell]:
 
 
 def _c9_cells(preset: Preset) -> Sequence[Cell]:
-    uniform = _cell(preset, *ATTENTION[preset])
+    uniform = _cell(preset, *ATTENTION[preset]).model_copy(update={"learning_rates": ATTENTION_RATES})
     return [uniform, uniform.model_copy(update={"attention": "learned"})]
 
 
@@ -57,20 +66,20 @@ def points_of(results: Sequence[Result], **wanted: str) -> list[CapacityPoint]:
 
 
 def _judge_c1(results: Sequence[Result]) -> Judgement:
-    points = points_of(results, width="4d")
+    points, fixed = points_of(results, width="4d"), points_of(results, width=WIDTH)
     censored = sum(point.censored for point in points)
-    fits = {fit.law: fit for fit in fit_laws(points)}
+    fits = fit_laws(points)
     share = logarithmic_share(points)
-    best = next(iter(fits.values()))
-    fixed = ", ".join(
-        f"{p.threshold} at N = {p.n_subjects}, R = {p.n_relations}" for p in points_of(results, width=WIDTH)
-    )
+    parts = [_stated(fits, LOGARITHMIC), _stated(fits, POWER)]
+    if share is not None:
+        parts.append(
+            f"best on an N left out: {fits[0].law}; a law in log N is best in {share:.0%} of redraws"
+        )
+    at_fixed = ", ".join(f"{_or_none(p.threshold)} at N = {p.n_subjects}, R = {p.n_relations}" for p in fixed)
     return Judgement(
         verdict="undecided" if censored or share is None else _verdict(share),
-        measured=f"{len(points)} worlds, {censored} without a threshold: {_stated(fits['c·R·log2 N'])}; "
-        f"{_stated(fits['c·R^β·N^α'])}; best on an N left out: {best.law}"
-        + ("" if share is None else f"; a law in log N is best in {share:.0%} of redraws")
-        + f"; {_bits(points)}; with width {WIDTH}: d* = {fixed}",
+        measured=f"{len(points)} worlds, {censored} without a threshold for every seed: {'; '.join(parts)}; "
+        f"{_bits(points)}; with width {WIDTH}: d* = {at_fixed}",
     )
 
 
@@ -83,42 +92,59 @@ def _verdict(share: float) -> Verdict:
 def _judge_c2(results: Sequence[Result]) -> Judgement:
     trained, frozen = points_of(results, freeze="none"), points_of(results, freeze="subjects")
     ratios = [ratio_interval(above, below) for above, below in zip(frozen, trained, strict=True)]
-    growth = [{fit.law: fit for fit in fit_laws(points)}["c·R^β·N^α"] for points in (trained, frozen)]
-    known = all(fit.intervals for fit in growth) and not any(point.censored for point in (*trained, *frozen))
-    (_, least), (most, _) = ((fit.intervals or {}).get("α", (0.0, 0.0)) for fit in growth)
-    holds = all(low > 1 for _, low, _ in ratios) and most > least
+    fits = [fit_laws(points) for points in (trained, frozen)]
     return Judgement(
-        verdict=("holds" if holds else "fails") if known else "undecided",
+        verdict=_verdict_c2(ratios, *(_exponent(found) for found in fits)),
         measured="frozen over trained d*: "
         + ", ".join(
-            f"{ratio:.2f} ({low:.2f} … {high:.2f}) at N = {point.n_subjects}, R = {point.n_relations}"
-            for (ratio, low, high), point in zip(ratios, trained, strict=True)
+            f"{'none' if ratio is None else _within(*ratio)} at N = {point.n_subjects}, R = {point.n_relations}"
+            for ratio, point in zip(ratios, trained, strict=True)
         )
-        + f"; trained {_stated(growth[0])}; frozen {_stated(growth[1])}; frozen: {_bits(frozen)}",
+        + f"; trained: {_stated(fits[0], POWER)}; frozen: {_stated(fits[1], POWER)}; frozen: {_bits(frozen)}",
     )
+
+
+def _verdict_c2(ratios: Sequence[Ratio | None], trained: Interval | None, frozen: Interval | None) -> Verdict:
+    """From the ratios with their intervals, and the intervals of both exponents of N."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    if trained is None or frozen is None or len(known) < len(ratios):
+        return "undecided"
+    return "holds" if all(low > 1 for _, low, _ in known) and frozen[0] > trained[1] else "fails"
+
+
+def _exponent(fits: Sequence[Fit]) -> Interval | None:
+    """The interval of the exponent of N."""
+    return next((fit.intervals["α"] for fit in fits if fit.law == POWER and fit.intervals), None)
 
 
 def _judge_c9(results: Sequence[Result]) -> Judgement:
     uniform, learned = (CapacityPoint.of(result) for result in results)
-    known = uniform.known + learned.known
-    agree = bool(known) and max(min(p.known) for p in (uniform, learned)) <= min(
-        max(p.known) for p in (uniform, learned)
-    )
+    verdict: Verdict = "undecided"
+    if not (uniform.censored or learned.censored):
+        overlap = min(uniform.known) <= max(learned.known) and min(learned.known) <= max(uniform.known)
+        verdict = "holds" if overlap else "fails"
     return Judgement(
-        verdict="undecided" if uniform.censored or learned.censored else "holds" if agree else "fails",
-        measured=f"N = {uniform.n_subjects}, R = {uniform.n_relations}: d* by seed {_list(uniform)} with uniform "
-        f"attention, {_list(learned)} with learned attention",
+        verdict=verdict,
+        measured=f"N = {uniform.n_subjects}, R = {uniform.n_relations}: d* by seed {_by_seed(uniform)} with uniform "
+        f"attention, {_by_seed(learned)} with learned attention",
     )
 
 
-def _stated(fit: Fit) -> str:
+def _stated(fits: Sequence[Fit], law: str) -> str:
     """A law with its coefficients, their intervals and its error on an N left out."""
-    parts = []
-    for name, value in fit.coefficients.items():
-        low, high = (fit.intervals or {}).get(name, (value, value))
-        parts.append(f"{name} = {value:.2f} ({low:.2f} … {high:.2f})")
+    fit = next((fit for fit in fits if fit.law == law), None)
+    if fit is None:
+        return f"too few worlds for d* = {law}"
+    parts = [
+        f"{name} = {f'{value:.2f}' if fit.intervals is None else _within(value, *fit.intervals[name])}"
+        for name, value in fit.coefficients.items()
+    ]
     error = "" if fit.held_out_error is None else f", error {fit.held_out_error:.0%}"
-    return f"d* = {fit.law}, {', '.join(parts)}{error}"
+    return f"d* = {law}, {', '.join(parts)}{error}"
+
+
+def _within(value: float, low: float, high: float) -> str:
+    return f"{value:.2f} ({low:.2f} … {high:.2f})"
 
 
 def _bits(points: Sequence[CapacityPoint]) -> str:
@@ -126,8 +152,12 @@ def _bits(points: Sequence[CapacityPoint]) -> str:
     return f"{min(values):.2f} to {max(values):.2f} bits a trained parameter" if values else "no threshold"
 
 
-def _list(point: CapacityPoint) -> str:
-    return ", ".join("none" if value is None else str(value) for value in point.least)
+def _by_seed(point: CapacityPoint) -> str:
+    return ", ".join(map(_or_none, point.least))
+
+
+def _or_none(dim: int | None) -> str:
+    return "none" if dim is None else str(dim)
 
 
 C1 = Claim(

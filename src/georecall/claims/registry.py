@@ -9,15 +9,17 @@ from georecall.claims.bounds import K5
 from georecall.claims.capacity import C1, C2, C9
 from georecall.claims.chain_of_thought import K4
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
+from georecall.claims.dissection import C3, C4, C5, C6
 from georecall.claims.hops import C8
 from georecall.claims.one_hop import K1
 from georecall.claims.several_hops import K2, K3
+from georecall.claims.transfer import C7
 from georecall.errors import FolderError, GeorecallError
 from georecall.progress import Progress
 from georecall.storage.files import write_text
 from georecall.sweeps import Engine, SerialEngine
 
-CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5, C1, C2, C8, C9)
+CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5, C1, C2, C3, C4, C5, C6, C7, C8, C9)
 
 
 def select(ids: str | None) -> tuple[Claim, ...]:

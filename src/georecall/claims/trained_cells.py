@@ -8,14 +8,14 @@ from pydantic import Field
 
 from georecall.analysis import dissect
 from georecall.analysis.transfer import swap_worlds
-from georecall.analysis.writers import Method
+from georecall.analysis.writers import METHODS, Method
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
 from georecall.sweeps import Cell
 from georecall.training.config import Size, TrainConfig
-from georecall.training.trainer import Trainer
+from georecall.training.trainer import Trainer, fresh_model
 
 Seed = Annotated[int, Field(ge=0)]
 
@@ -49,19 +49,31 @@ class DissectionCell(TrainedCell):
 
 
 class TransferCell(TrainedCell):
-    """New worlds of random bijections swapped into a trained ensemble, by several writers."""
+    """New worlds of random bijections swapped into a trained ensemble, by several writers.
 
-    methods: tuple[Method, ...] = ("ridge", "selector")
+    The worlds of `choosing_seed` are there to choose a method, those of `worlds_seed` to report.
+    """
+
+    methods: tuple[Method, ...] = METHODS
     worlds: Size = 5
-    worlds_seed: Seed = 0
+    choosing_seed: Seed = 1
+    worlds_seed: Seed = 2
 
     def measure(self, progress: Progress) -> dict[str, Any]:
-        """Recall of the facts trained on, and the transfer by each method."""
+        """Recall of the facts trained on, and the transfer by each method, into the models before training too."""
         model, table, trainer = self.trained(progress)
-        transfers = {
-            method: swap_worlds(
-                model, table, method=method, worlds=self.worlds, seed=self.worlds_seed, progress=progress
-            ).to_dict()
-            for method in self.methods
+
+        def swapped(model: RecallTransformer, seed: int) -> dict[str, Any]:
+            return {
+                method: swap_worlds(
+                    model, table, method=method, worlds=self.worlds, seed=seed, progress=progress
+                ).to_dict()
+                for method in self.methods
+            }
+
+        return {
+            "recall": trainer.history[-1].recall,
+            "choosing": swapped(model, self.choosing_seed),
+            "transfer": swapped(model, self.worlds_seed),
+            "untrained": swapped(fresh_model(table, self.training), self.worlds_seed),
         }
-        return {"recall": trainer.history[-1].recall, "transfer": transfers}

@@ -3,6 +3,7 @@
 import typer
 
 from georecall.cli import (
+    analyze,
     ask,
     bounds,
     capacity,
@@ -14,6 +15,7 @@ from georecall.cli import (
     reproduce,
     sweep,
     train,
+    transfer,
     verify,
 )
 
@@ -38,6 +40,8 @@ app.command("gguf")(gguf.run)
 app.command("info")(info.run)
 app.command("bounds")(bounds.run)
 app.command("train")(train.run)
+app.command("transfer")(transfer.run)
 app.command("capacity")(capacity.run)
+app.command("analyze")(analyze.run)
 app.command("reproduce")(reproduce.run)
 app.add_typer(sweep.app, name="sweep")

@@ -12,20 +12,9 @@ if TYPE_CHECKING:
     from georecall.analysis.scaling import Fit
 
 CELL_OPTIONS = (
-    *(
-        "subjects",
-        "relations",
-        "freeze",
-        "seeds",
-        "target",
-        "width",
-        "attention",
-        "heads",
-        "hops",
-        "mode",
-        "residual",
-    ),
-    *("passes", "least_steps", "batch", "learning_rates", "most_dim", "recheck", "world_seed", "device"),
+    *("subjects", "relations", "freeze", "seeds", "target", "width", "attention", "heads", "hops", "mode"),
+    *("residual", "passes", "least_steps", "batch", "learning_rates", "most_dim", "recheck", "world_seed"),
+    "device",
 )
 A_CELL_FAILED = 3
 
@@ -98,7 +87,8 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
         return
     write_tried(results, folder / "capacity.parquet")
     save_figure(capacity_figure(points), folder / "capacity.html")
-    fits = {what: fit_laws([p for p in points if p.freeze == what]) for what in {p.freeze for p in points}}
+    frozen = dict.fromkeys(point.freeze for point in points)
+    fits = {what: fit_laws([point for point in points if point.freeze == what]) for what in frozen}
     if json:
         laws = {what: [fit.to_dict() for fit in found] for what, found in fits.items()}
         print_json({"worlds": results, "laws": laws, "folder": str(folder)})

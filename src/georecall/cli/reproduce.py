@@ -12,6 +12,7 @@ from georecall.errors import FolderError
 
 COLOURS = {"holds": "bold green", "fails": "bold red", "undecided": "bold yellow"}
 A_CLAIM_FAILS = 3
+DEFAULT_ENGINE = "processes"
 
 
 def run(
@@ -23,7 +24,9 @@ def run(
     ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="List the claims and stop.")] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("report"),
-    engine: Annotated[str, typer.Option(help=ENGINES)] = "serial",
+    engine: Annotated[
+        str | None, typer.Option(help=f"{ENGINES} By default {DEFAULT_ENGINE}.", show_default=False)
+    ] = None,
     workers: WorkersOption = None,
     address: AddressOption = None,
     retry_failed: RetryFailedOption = False,
@@ -48,7 +51,7 @@ def run(
         return
     if output.exists() and not output.is_dir():
         raise FolderError(f"{output}: expected a folder to write, found a file")
-    chosen_engine = choose_engine(engine, workers=workers, address=address, cells=1)
+    chosen_engine = choose_engine(engine or DEFAULT_ENGINE, workers=workers, address=address, cells=1)
     with progress_bars() as progress:
         outcomes = reproduce(
             chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed

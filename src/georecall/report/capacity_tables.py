@@ -11,7 +11,17 @@ from georecall.storage.files import write_bytes
 
 SETTINGS = (
     *("n_subjects", "n_relations", "freeze", "width", "attention", "heads", "hops", "mode", "residual"),
-    *("target", "passes", "least_steps", "steps", "batch", "world_seed", "censored", "threshold"),
+    *(
+        "target",
+        "passes",
+        "least_steps",
+        "steps",
+        "batch",
+        "learning_rates",
+        "world_seed",
+        "censored",
+        "threshold",
+    ),
 )
 
 
@@ -24,7 +34,8 @@ def tried(results: Sequence[dict[str, Any]]) -> pl.DataFrame:
         for dim, shares in result["recall"].items()
         for seed, share in enumerate(shares)
     ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    least = {"threshold": pl.Int64, "least_of_seed": pl.Int64}  # which may be unknown in every row
+    return pl.DataFrame(rows, schema_overrides=least, infer_schema_length=None)
 
 
 def write_tried(results: Sequence[dict[str, Any]], path: Path) -> None:

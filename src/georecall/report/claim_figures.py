@@ -1,6 +1,7 @@
 """One figure for each claim, drawn from its outcome."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,19 @@ from altair.typing import ChartType
 
 from georecall.analysis.scaling import CapacityPoint
 from georecall.claims.claim import Outcome
+from georecall.claims.dissection import world_of
 from georecall.report.capacity_figures import capacity_figure
+from georecall.report.dissection_figures import (
+    ablation_figure,
+    dose_figure,
+    framed,
+    headed,
+    readout_figure,
+    swap_figure,
+    variance_figure,
+)
 from georecall.report.figures import save_figure, theme
+from georecall.report.transfer_figures import transfer_bars, transfer_rows
 
 Row = dict[str, Any]
 
@@ -142,6 +154,51 @@ def depth_figure(outcome: Outcome) -> alt.Chart:
     )
 
 
+def transfer_figure(outcome: Outcome) -> alt.LayerChart:
+    """C7: accuracy on new worlds against R, by recipe and method."""
+    subtitle = f"{outcome.id}, {outcome.preset}: {outcome.verdict}"
+    return transfer_bars(transfer_rows(outcome.results), subtitle=subtitle)
+
+
+def superposition_figure(found: Row, names: list[str]) -> ChartType | None:
+    """C3: shares of variance; None where there are too few subjects to judge."""
+    return None if found["superposition"]["note"] else variance_figure(found["superposition"], names)
+
+
+def linear_figure(found: Row, names: list[str]) -> ChartType:
+    """C4: read-out of every relation."""
+    return readout_figure(found["readout"], names)
+
+
+def exchange_figure(found: Row, names: list[str]) -> ChartType:
+    """C5: what is answered after the whole exchange, and against its scale."""
+    return swap_figure(found["swap"], names) | dose_figure(found["swap"])
+
+
+def silenced_figure(found: Row, names: list[str]) -> ChartType:
+    """C6: recall without the units of each relation."""
+    return ablation_figure(found["ablation"], names)
+
+
+def dissection_figure(
+    outcome: Outcome,
+    *,
+    title: str,
+    draw: Callable[[Row, list[str]], ChartType | None],
+    arrange: Callable[..., ChartType],
+) -> ChartType:
+    """C3 to C6: every world that can be drawn, the worlds of one recipe below each other."""
+    recipes: dict[str, list[ChartType]] = {}
+    for r in outcome.results:
+        drawn = draw(r["dissection"], [f"r{relation}" for relation in range(r["n_relations"])])
+        if drawn is not None:
+            heading = alt.Title(world_of(r), fontSize=14)
+            recipes.setdefault(r["recipe"], []).append(headed(drawn, heading))
+    columns = [alt.vconcat(*worlds, spacing=36) for worlds in recipes.values()]
+    subtitle = f"{outcome.id}, {outcome.preset}: {outcome.verdict}"
+    return framed(arrange(*columns, spacing=48), title, subtitle=subtitle)
+
+
 FIGURES: dict[str, Callable[[Outcome], ChartType]] = {
     "K1": one_hop_figure,
     "K2": several_hops_figure,
@@ -150,6 +207,22 @@ FIGURES: dict[str, Callable[[Outcome], ChartType]] = {
     "K5": bounds_figure,
     "C1": threshold_figure,
     "C2": threshold_figure,
+    "C3": partial(
+        dissection_figure,
+        title="Shares of the variance of subject embeddings",
+        draw=superposition_figure,
+        arrange=alt.hconcat,
+    ),
+    "C4": partial(
+        dissection_figure, title="Linear read-out of relations", draw=linear_figure, arrange=alt.hconcat
+    ),
+    "C5": partial(
+        dissection_figure, title="One component exchanged", draw=exchange_figure, arrange=alt.vconcat
+    ),
+    "C6": partial(
+        dissection_figure, title="Hidden units silenced", draw=silenced_figure, arrange=alt.vconcat
+    ),
+    "C7": transfer_figure,
     "C8": depth_figure,
     "C9": attention_figure,
 }

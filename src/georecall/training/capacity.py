@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from georecall.progress import Progress
 from georecall.sweeps.cells import Cell
@@ -19,7 +19,8 @@ from georecall.training.threshold import find_threshold
 LOOKS = 40
 """How often a run looks whether the target is reached."""
 USUAL_TRIES = 8
-WIDTH = re.compile(r"(?P<factor>[1-9]\d*)d|N|(?P<units>[1-9]\d*)")
+"""Dimensions that a search tries, about; only for the progress shown."""
+WIDTH = re.compile(r"N|[1-9][0-9]*d?")
 
 
 class CapacityCell(Cell):
@@ -27,6 +28,7 @@ class CapacityCell(Cell):
 
     `width` is `4d` (a multiple of d), `N`, or a number of hidden units. The budget is `passes` over all
     questions, in batches, but at least `least_steps`; of the learning rates the best counts, for each seed and d.
+    Tried are `least_dim … most_dim`, and around a threshold `recheck` failures and successes in a row.
     """
 
     n_subjects: Size
@@ -57,16 +59,22 @@ class CapacityCell(Cell):
             raise ValueError("expected a multiple of d such as 4d, N, or a number of hidden units")
         return width
 
+    @model_validator(mode="after")
+    def _check_dims(self) -> "CapacityCell":
+        if self.least_dim > self.most_dim:
+            raise ValueError(f"least_dim must be at most most_dim = {self.most_dim}, got {self.least_dim}")
+        return self
+
     def measure(self, progress: Progress) -> dict[str, Any]:
         """The result, with nothing kept of the runs that it is made of."""
         with tempfile.TemporaryDirectory() as root:
             return self.result_in(Path(root), progress)
 
     def result_in(self, root: Path, progress: Progress) -> dict[str, Any]:
-        """Thresholds by seed, recall of every seed at every d tried, and the budget used.
+        """Thresholds by seed, recall of every seed at every d tried, and the budget in `steps`.
 
-        `threshold` is the median over seeds, a seed without one counting as above all others; None if that is
-        the median.
+        `threshold` is the (lower) median over seeds, a seed without one counting as above all others; None if
+        that is the median.
         """
         tried: dict[int, dict[str, Any]] = {}
 
@@ -122,10 +130,10 @@ class CapacityCell(Cell):
         )
 
     def _units(self, dim: int) -> int:
-        rule = WIDTH.fullmatch(self.width)
-        if rule and rule["factor"]:
-            return int(rule["factor"]) * dim
-        return int(rule["units"]) if rule and rule["units"] else self.n_subjects
+        if self.width == "N":
+            return self.n_subjects
+        number = int(self.width.removesuffix("d"))
+        return number * dim if self.width.endswith("d") else number
 
     @property
     def _questions(self) -> int:

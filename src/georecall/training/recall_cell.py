@@ -28,7 +28,11 @@ class RecallCell(Cell):
     device: Annotated[str, Field(exclude=True)] = "cpu"
 
     def measure(self, progress: Progress) -> dict[str, Any]:
-        """Best recall of every seed, steps taken, and parameters of a member."""
+        """The best recall of every seed at any look, steps taken, and parameters of a member.
+
+        Raises:
+            TrainingError: every member of every learning rate has diverged.
+        """
         rng = np.random.default_rng(self.world_seed)
         table = random_bijections(self.n_subjects, self.n_relations, rng=rng)
         trainer = Trainer(table, self.training, device=torch.device(self.device), enough=self._reached)

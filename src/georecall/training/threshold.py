@@ -1,40 +1,43 @@
 """Where a yes-or-no measurement of a whole number turns from no to yes, when it may waver around the turn."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 GROWTH = 1.3
-"""Factor between two values tried while the turn is not yet bracketed."""
+"""Factor between two values tried while the turn is not yet bracketed: large values cost more than many tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """For each repetition (seed) the least value at which it succeeded, None where it never did.
+    """For each repetition (seed) the least value tried at which it succeeded, None where it never did.
 
-    `tried` are all values tried, in order. `censored`: at the largest value tried, the largest allowed, some
-    repetition failed. `monotone`: no repetition failed above a value at which it had succeeded.
+    `tried` are all values tried, in order. `monotone`: no repetition failed above a value at which it had
+    succeeded.
     """
 
     least: tuple[int | None, ...]
     tried: tuple[int, ...]
-    censored: bool
     monotone: bool
 
+    @property
+    def censored(self) -> bool:
+        """Whether some repetition succeeded nowhere: its turn is above the highest value allowed."""
+        return None in self.least
+
     def to_dict(self) -> dict[str, Any]:
-        """The fields."""
-        return asdict(self)
+        """The fields, and `censored`."""
+        return vars(self) | {"censored": self.censored}
 
 
 def find_threshold(
     succeeds: Callable[[int], Sequence[bool]], *, guess: int, lowest: int, highest: int, recheck: int
 ) -> Threshold:
-    """Search among `lowest … highest` for the turn of `succeeds`, which says it for every repetition.
+    """Search among `lowest … highest` for the turn of each repetition; `succeeds` answers for all of them.
 
-    A value counts as high if most repetitions succeed. From `guess` the search grows or shrinks by a factor
-    until a low and a high value are known, and halves between them. As success need not be monotone, it then
-    tries on, below until every repetition failed at `recheck` values in a row, above until every one succeeded
-    at as many.
+    From `guess` the search grows or shrinks by a factor until the turn is bracketed, and halves between; what was
+    tried for one repetition serves the next. As success need not be monotone, it then tries on, below until the
+    repetition failed at `recheck` values in a row, above until it succeeded at as many.
     """
     seen: dict[int, tuple[bool, ...]] = {}
 
@@ -43,64 +46,50 @@ def find_threshold(
             seen[value] = tuple(succeeds(value))
         return seen[value]
 
-    def is_high(value: int) -> bool:
-        answers = ask(value)
-        return 2 * sum(answers) > len(answers)
-
-    turn = _halve(is_high, *_bracket(is_high, guess, lowest, highest))
-    _until_settled(range(turn - 1, lowest - 1, -1), lambda value: not any(ask(value)), recheck)
-    _until_settled(range(turn, highest + 1), lambda value: all(ask(value)), recheck)
-    return _summary(seen, highest)
-
-
-def _bracket(is_high: Callable[[int], bool], guess: int, lowest: int, highest: int) -> tuple[int, int]:
-    """A low value (or `lowest` − 1) and a high one above it (or `highest` + 1)."""
-    value = min(max(guess, lowest), highest)
-    if is_high(value):
-        while value > lowest:
-            below = max(lowest, min(value - 1, int(value / GROWTH)))
-            if not is_high(below):
-                return below, value
-            value = below
-        return lowest - 1, lowest
-    while value < highest:
-        above = min(highest, max(value + 1, int(value * GROWTH)))
-        if is_high(above):
-            return value, above
-        value = above
-    return highest, highest + 1
+    first = min(max(guess, lowest), highest)
+    repetitions = len(ask(first))
+    tried = 0
+    while len(seen) > tried:  # what is tried for one repetition may move the turn of another
+        tried = len(seen)
+        for one in range(repetitions):
+            low, high = _bracket(seen, one, lowest, highest)
+            while high - low > 1:
+                ask(_between(low, high, lowest, highest))
+                low, high = _bracket(seen, one, lowest, highest)
+            _until_in_a_row(recheck, (not ask(value)[one] for value in range(low, lowest - 1, -1)))
+            _until_in_a_row(recheck, (ask(value)[one] for value in range(high, highest + 1)))
+    return _summary(seen)
 
 
-def _halve(is_high: Callable[[int], bool], low: int, high: int) -> int:
-    """The least high value between a low and a high one."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_high(middle) else (middle, high)
-    return high
+def _bracket(seen: Mapping[int, Sequence[bool]], one: int, lowest: int, highest: int) -> tuple[int, int]:
+    """The largest known failure below all known successes, or `lowest` − 1; the least success, or `highest` + 1."""
+    high = min((value for value in seen if seen[value][one]), default=highest + 1)
+    return max((value for value in seen if value < high), default=lowest - 1), high
 
 
-def _until_settled(values: range, settled: Callable[[int], bool], needed: int) -> None:
-    """Try values in turn until `needed` of them in a row are settled."""
+def _between(low: int, high: int, lowest: int, highest: int) -> int:
+    """The value to try next: smaller while no failure is known, larger while no success is, else in the middle."""
+    if low < lowest:
+        return max(lowest, min(high - 1, int(high / GROWTH)))
+    if high > highest:
+        return min(highest, max(low + 1, int(low * GROWTH)))
+    return (low + high) // 2
+
+
+def _until_in_a_row(needed: int, answers: Iterable[bool]) -> None:
+    """Ask on until `needed` answers in a row are yes."""
     in_a_row = 0
-    for value in values:
-        in_a_row = in_a_row + 1 if settled(value) else 0
+    for answer in answers:
+        in_a_row = in_a_row + 1 if answer else 0
         if in_a_row == needed:
             return
 
 
-def _summary(seen: dict[int, tuple[bool, ...]], highest: int) -> Threshold:
+def _summary(seen: Mapping[int, Sequence[bool]]) -> Threshold:
     tried = tuple(sorted(seen))
-    repetitions = range(len(seen[tried[0]]))
-    least = tuple(next((value for value in tried if seen[value][one]), None) for one in repetitions)
+    by_repetition = list(zip(*(seen[value] for value in tried), strict=True))
     return Threshold(
-        least=least,
+        least=tuple(tried[answers.index(True)] if True in answers else None for answers in by_repetition),
         tried=tried,
-        censored=highest in seen and not all(seen[highest]),
-        monotone=all(
-            seen[value][one]
-            for one, turn in zip(repetitions, least, strict=True)
-            if turn is not None
-            for value in tried
-            if value > turn
-        ),
+        monotone=all(list(answers) == sorted(answers) for answers in by_repetition),
     )
