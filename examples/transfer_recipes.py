@@ -15,14 +15,11 @@ from joblib import cpu_count
 
 from georecall.claims.recipes import coded, plain
 from georecall.claims.trained_cells import TransferCell
-from georecall.progress import no_progress
+from georecall.cli.output import progress_bars
 from georecall.report.figures import save_figure
-from georecall.report.transfer_figures import recipe_figure
+from georecall.report.transfer_figures import recipe_figure, transfer_rows
 from georecall.sweeps import ProcessEngine, run_sweep
 from georecall.training.config import TrainConfig
-
-REPORTED_WORLDS = 2
-"""Seed of the worlds reported; the recipes were chosen on others."""
 
 
 def cell(n: int, r: int, recipe: str, training: TrainConfig, **changes: Any) -> TransferCell:
@@ -30,9 +27,7 @@ def cell(n: int, r: int, recipe: str, training: TrainConfig, **changes: Any) -> 
     if "dim" in changes:
         changes["width"] = 4 * changes["dim"]
     settings = TrainConfig(**training.model_dump() | changes)
-    return TransferCell(
-        n_subjects=n, n_relations=r, recipe=recipe, training=settings, worlds_seed=REPORTED_WORLDS
-    )
+    return TransferCell(n_subjects=n, n_relations=r, recipe=recipe, training=settings)
 
 
 def study(n: int, relations: tuple[int, ...], seeds: int) -> Iterator[TransferCell]:
@@ -56,48 +51,20 @@ def study(n: int, relations: tuple[int, ...], seeds: int) -> Iterator[TransferCe
         yield cell(n, r, "plain, d doubled", bare, dim=2 * bare.dim)
 
 
-def rows(cells: list[TransferCell], root: Path) -> list[dict[str, Any]]:
-    """What the figure and the table show: a row for each cell and writer."""
-    found = []
-    for one in cells:
-        result = one.result(root)
-        for method, transfer in result["transfer"].items():
-            found.append(
-                {
-                    "n_relations": one.n_relations,
-                    "recipe": one.recipe,
-                    "attribute_dim": one.training.out,
-                    "dim": one.training.dim,
-                    "method": method,
-                    "old": min(result["recall"]),
-                    "accuracy": transfer["accuracy"]["mean"],
-                    "interval": transfer["accuracy"]["interval"],
-                    "random": transfer["random"]["mean"],
-                    "permuted": transfer["permuted"]["mean"],
-                    "interference": transfer["interference"]["mean"],
-                }
-            )
-    return found
-
-
 def markdown(found: list[dict[str, Any]]) -> str:
     """The table of docs/transfer.md."""
-    lines = ["| R | recipe | d | a | old recall | ridge | selector | random | R·rank/d |", "|---" * 9 + "|"]
+    lines = ["| R | recipe | d | a | ridge | selector | random | R·rank/d |", "|---" * 8 + "|"]
     for ridge, selector in zip(found[::2], found[1::2], strict=True):
         lines.append(
             f"| {ridge['n_relations']} | {ridge['recipe']} | {ridge['dim']} | {ridge['attribute_dim']} "
-            f"| {ridge['old']:.3f} | {shown(ridge)} | {shown(selector)} | {ridge['random']:.4f} "
-            f"| {ridge['interference']:.2f} |"
+            f"| {shown(ridge)} | {shown(selector)} | {ridge['random']:.4f} | {ridge['interference']:.2f} |"
         )
     return "\n".join(lines)
 
 
 def shown(row: dict[str, Any]) -> str:
     """Accuracy with its interval over seeds."""
-    if row["interval"] is None:
-        return f"{row['accuracy']:.3f}"
-    low, high = row["interval"]
-    return f"{row['accuracy']:.3f} ({max(low, 0):.3f} … {min(high, 1):.3f})"
+    return f"{row['accuracy']:.3f} ({row['low']:.3f} … {row['high']:.3f})"
 
 
 def main() -> None:
@@ -108,8 +75,9 @@ def main() -> None:
     arguments = parser.parse_args()
     size: tuple[int, tuple[int, ...], int] = (64, (2, 4), 1) if arguments.small else (1024, (2, 4, 8, 16), 3)
     cells = list(study(*size))
-    run_sweep(cells, arguments.folder, engine=ProcessEngine(cpu_count()), progress=no_progress)
-    found = rows(cells, arguments.folder)
+    with progress_bars() as progress:
+        run_sweep(cells, arguments.folder, engine=ProcessEngine(cpu_count()), progress=progress)
+    found = transfer_rows(one.config | one.result(arguments.folder) for one in cells)
     print(markdown(found))
     for suffix in (".html", ".png"):
         save_figure(recipe_figure(found), arguments.folder / f"recipes{suffix}")
