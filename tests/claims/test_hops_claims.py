@@ -17,14 +17,15 @@ def results(one, direct, cot, preset="quick"):
 
 
 JUDGED = {
-    "R² times at once, flat with a chain": ((4, (8, 16), (4, 6)), "holds"),
-    "just R²/2 times at once": ((4, (6, 8), (5, 5)), "holds"),
+    "R² times at once, flat with a chain": ((4, (12, 36), (4, 6)), "holds"),
+    "just R²/2 times at once": ((4, (6, 18), (5, 5)), "holds"),
     "not learned at once": ((4, (8, None), (4, 5)), "holds"),
     "not learned at once, though many dimensions for one hop": ((40, (45, None), (40, 40)), "holds"),
-    "flat at once too": ((4, (4, 7), (4, 4)), "fails"),
-    "a chain that grows": ((4, (8, 16), (6, 7)), "fails"),
-    "a chain that is not learned, far above the first": ((4, (8, 16), (6, None)), "fails"),
-    "a chain that is not learned, but could be flat above": ((40, (48, None), (48, None)), "undecided"),
+    "less than R²/2 times at once, but more than with a chain": ((4, (6, 17), (4, 4)), "undecided"),
+    "no more at once than with a chain": ((4, (4, 7), (5, 7)), "fails"),
+    "a chain that grows, though less": ((4, (12, 36), (6, 7)), "undecided"),
+    "a chain that is not learned": ((4, (12, 36), (6, None)), "fails"),
+    "neither is learned": ((40, (48, None), (48, None)), "undecided"),
     "one hop is not learned": ((None, (8, 16), (4, 4)), "undecided"),
 }
 
@@ -37,8 +38,8 @@ def test_the_criterion_decides(least, verdict):
 def test_what_was_measured_is_stated():
     measured = C8.judge(results(4, (8, 16), (4, 6))).measured
     assert measured == (
-        "N = 16, R = 2, d* for k = 1, 2, 3: at once 4, 8, 16, 4.0 times as much for k = 3 as for 1; "
-        "chain of thought 4, 4, 6, 1.5 times as much for k = 3 as for 1; R^2 is 4"
+        "N = 16, R = 3, d* for k = 1, 2, 3: at once 4, 8, 16, 4.0 times as much for k = 3 as for 1; "
+        "chain of thought 4, 4, 6, 1.5 times as much for k = 3 as for 1; R^2 is 9"
     )
 
 

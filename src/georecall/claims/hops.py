@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from georecall.claims.claim import Claim, Judgement, Preset, Result
+from georecall.claims.claim import Claim, Judgement, Preset, Result, Verdict
 from georecall.sweeps import Cell
 from georecall.training.capacity import CapacityCell
 from georecall.training.config import Mode
 
-WORLD: dict[Preset, tuple[int, int]] = {"quick": (16, 2), "standard": (32, 2), "paper": (64, 3)}
+WORLD: dict[Preset, tuple[int, int]] = {"quick": (16, 3), "standard": (32, 4), "paper": (64, 4)}
 BUDGET: dict[Preset, tuple[int, int, int]] = {
     "quick": (500, 2000, 48),
     "standard": (500, 4000, 96),
@@ -16,6 +16,8 @@ BUDGET: dict[Preset, tuple[int, int, int]] = {
 """Passes over the questions, steps at least, and the largest d tried."""
 HOPS = (1, 2, 3)
 RATES = (0.003, 0.01)
+Thresholds = dict[int, int | None]
+"""d* for each number of hops, None where it was not found."""
 FLAT = 1.5
 """At most so much larger is d* for the most hops than for one, to count as nearly flat."""
 
@@ -43,7 +45,7 @@ def _cells(preset: Preset) -> Sequence[Cell]:
     return [*direct, *(_cell(preset, hops, "cot") for hops in HOPS[1:])]
 
 
-def thresholds(results: Sequence[Result], mode: Mode) -> dict[int, int | None]:
+def thresholds(results: Sequence[Result], mode: Mode) -> Thresholds:
     """d* for each number of hops; one hop is the same in both modes."""
     return {r["hops"]: r["threshold"] for r in results if r["mode"] == mode or r["hops"] == 1}
 
@@ -51,21 +53,26 @@ def thresholds(results: Sequence[Result], mode: Mode) -> dict[int, int | None]:
 def _judge(results: Sequence[Result]) -> Judgement:
     n_subjects, n_relations, most = (results[0][name] for name in ("n_subjects", "n_relations", "most_dim"))
     direct, chain = thresholds(results, "direct"), thresholds(results, "cot")
-    first, at_once, step_by_step = direct[1], direct[HOPS[-1]], chain[HOPS[-1]]
-    if first is None:
+    if direct[1] is None:
         return Judgement(verdict="undecided", measured=f"one hop was not learned up to d = {most}")
-    grows = at_once is None or at_once / first >= n_relations ** (HOPS[-1] - 1) / 2
-    flat = (step_by_step or most + 1) / first <= FLAT
-    undecided = grows and flat and step_by_step is None
     return Judgement(
-        verdict="undecided" if undecided else "holds" if grows and flat else "fails",
+        verdict=_verdict(direct, chain, most=most, wanted=n_relations ** (HOPS[-1] - 1) / 2),
         measured=f"N = {n_subjects}, R = {n_relations}, d* for k = {', '.join(map(str, HOPS))}: at once "
         f"{_stated(direct, most)}; chain of thought {_stated(chain, most)}; "
         f"R^{HOPS[-1] - 1} is {n_relations ** (HOPS[-1] - 1)}",
     )
 
 
-def _stated(found: dict[int, int | None], most: int) -> str:
+def _verdict(direct: Thresholds, chain: Thresholds, *, most: int, wanted: float) -> Verdict:
+    """By how many times d* grows from one hop to the most; a d* that was not found is above all tried."""
+    first, at_once, step_by_step = direct[1] or most, direct[HOPS[-1]], chain[HOPS[-1]]
+    grows = at_once is None or at_once >= wanted * first
+    if grows and step_by_step is not None and step_by_step <= FLAT * first:
+        return "holds"
+    return "undecided" if at_once is None or at_once > (step_by_step or most) else "fails"
+
+
+def _stated(found: Thresholds, most: int) -> str:
     """d* for each number of hops, and how many times the first the last is."""
     first, last = found[1], found[HOPS[-1]]
     listed = ", ".join(f"none up to {most}" if value is None else str(value) for value in found.values())
@@ -79,7 +86,7 @@ C8 = Claim(
     "stays nearly flat.",
     source="The paper claims d = Õ(R^k) without and Õ(R + k) with a chain of thought; sizes and numbers are ours.",
     criterion="d* for k = 3 over that for k = 1: at least R²/2 at once, or not learned at any d tried; "
-    f"at most {FLAT} with a chain of thought",
+    f"at most {FLAT} with a chain of thought; undecided if it only grows more at once",
     cells=_cells,
     judge=_judge,
 )

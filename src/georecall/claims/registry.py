@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from georecall.claims.attention import C9
 from georecall.claims.bounds import K5
-from georecall.claims.capacity import C1, C2, C9
+from georecall.claims.capacity import C1, C2
 from georecall.claims.chain_of_thought import K4
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
 from georecall.claims.dissection import C3, C4, C5, C6

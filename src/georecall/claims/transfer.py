@@ -24,18 +24,19 @@ LEAST = {2: 0.9, 4: 0.8}
 MOST_CHANCES = 5
 
 
+def transfer_cell(preset: Preset, recipe: str, n_relations: int) -> TransferCell:
+    """New worlds swapped into models of one recipe."""
+    return TransferCell(
+        n_subjects=SUBJECTS[preset],
+        n_relations=n_relations,
+        recipe=recipe,
+        training=RECIPES[recipe](n_relations, preset=preset, seeds=SEEDS),
+        worlds=NEW_WORLDS[preset],
+    )
+
+
 def _cells(preset: Preset) -> Sequence[Cell]:
-    return [
-        TransferCell(
-            n_subjects=SUBJECTS[preset],
-            n_relations=relations,
-            recipe=name,
-            training=recipe(relations, preset=preset, seeds=SEEDS),
-            worlds=NEW_WORLDS[preset],
-        )
-        for name, recipe in RECIPES.items()
-        for relations in RELATIONS[preset]
-    ]
+    return [transfer_cell(preset, recipe, r) for recipe in RECIPES for r in RELATIONS[preset]]
 
 
 def chosen_method(result: Result) -> str:
@@ -48,20 +49,21 @@ def _judge(results: Sequence[Result]) -> Judgement:
     judged = [r for r in results if r["recipe"] == JUDGED and r["n_relations"] in LEAST]
     first = results[0]
     return Judgement(
-        verdict="holds" if judged and all(map(_meets, judged)) else "fails",
+        verdict="holds" if judged and all(map(meets, judged)) else "fails",
         measured=f"N = {first['n_subjects']:,}, {first['training']['seeds']} seeds, {first['worlds']} new worlds, "
         f"{first['training']['steps']:,} steps, chance {1 / first['n_subjects']:.4f}: "
-        + "; ".join(_stated(result) for result in results),
+        + "; ".join(stated(result) for result in results),
     )
 
 
-def _meets(result: Result) -> bool:
+def meets(result: Result) -> bool:
+    """Whether enough new facts are recalled, and few with random embeddings."""
     found = result["transfer"][chosen_method(result)]
     low_enough = found["random"]["mean"] <= MOST_CHANCES * found["chance"]
     return low_enough and found["accuracy"]["mean"] >= LEAST[result["n_relations"]]
 
 
-def _stated(result: Result) -> str:
+def stated(result: Result) -> str:
     """One cell in words and numbers."""
     training, method = result["training"], chosen_method(result)
     found, untrained = result["transfer"][method], result["untrained"][method]

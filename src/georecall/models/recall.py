@@ -13,6 +13,9 @@ from torch.nn import functional
 from georecall.constructions.weights import Head, Layer, TransformerWeights
 from georecall.errors import ConstructionError
 
+QUERY_SCALE = 0.1
+"""Standard deviation of the first attention scores: they begin nearly uniform and learn where to look."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecallConfig:
@@ -144,7 +147,7 @@ class RecallTransformer(nn.Module):
     def random(cls, config: RecallConfig, *, generators: Sequence[torch.Generator]) -> "RecallTransformer":
         """A fresh ensemble, a member for each generator: Gaussian weights of variance 1/fan-in, embeddings of 1.
 
-        Learned attention begins with scores of about unit variance. What a member is depends on its own
+        Learned attention begins with scores of about a tenth. What a member is depends on its own
         generator only.
         """
 
@@ -198,7 +201,7 @@ class RecallTransformer(nn.Module):
 
 def _random_heads(draw: Callable[..., Tensor], heads: int, dim: int) -> RecallHeads:
     return RecallHeads(
-        query=draw(heads, dim, dim, fan_in=dim**2),
+        query=QUERY_SCALE * draw(heads, dim, dim, fan_in=dim**2),
         **{name: draw(heads, dim, dim, fan_in=dim) for name in ("key", "value", "output")},
     )
 

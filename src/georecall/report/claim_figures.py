@@ -123,6 +123,7 @@ def attention_figure(outcome: Outcome) -> alt.Chart:
     rows = [
         {"attention": r["attention"], "d": value, "seed": f"seed {seed}"}
         for r in outcome.results
+        if r["kind"] == "CapacityCell"
         for seed, value in enumerate(r["least"])
     ]
     return _lines(
