@@ -12,7 +12,8 @@ from georecall.theory.bounds import one_hop_bits
 from georecall.theory.sizes import one_hop_size
 
 FLOAT_BITS = 32.0
-CONSTRUCTION, REFERENCE, BOUND = "one-hop construction, R·p", "2 bits a parameter", "32 bits a parameter"
+CONSTRUCTION, REFERENCE, BOUND = "one-hop construction, R·p", "2 bits a parameter", "lower bound, 32 bits"
+TICKS = [step * 10**power for power in range(5) for step in (1, 2, 5)]
 NAMES = {"none": "trained", "subjects": "subjects frozen", "inputs": "inputs frozen"}
 COLOURS = [BLUE, VERMILION, "#cc79a7", "#e69f00"]
 Row = dict[str, Any]
@@ -24,8 +25,8 @@ def capacity_figure(
     """d* against N, a panel for each R, and d* against R·log2 N; a dot for each seed, lines through the medians.
 
     Beside them the dimension of the one-hop construction, and those at which a model of width 4d with uniform
-    attention has two bits a parameter, as was found in language models, and 32 bits, below which float32 weights
-    cannot tell all worlds apart.
+    attention has two bits a parameter, as was found in language models, and at most 32 bits, the lower bound for
+    float32 weights, a whole number.
     """
     relations = sorted({point.n_relations for point in points})
     rows = [_row(point, value) for point in points for value in point.known]
@@ -66,7 +67,7 @@ def _reference_rows(points: Sequence[CapacityPoint], r: int) -> list[Row]:
         for name, value in (
             (CONSTRUCTION, float(one_hop_size(n, r).dimension)),
             (REFERENCE, dimension_of_bits(n, r, LM_BITS)),
-            (BOUND, dimension_of_bits(n, r, FLOAT_BITS)),
+            (BOUND, float(math.ceil(dimension_of_bits(n, r, FLOAT_BITS)))),
         )
     ]
 
@@ -90,7 +91,12 @@ def _panel(
         scale=alt.Scale(type="log", nice=False, padding=14),
         axis=alt.Axis(values=sorted({row["N"] for row in (*rows, *references)}), labelAngle=-40),
     )
-    y = alt.Y("d:Q", title="dimension d", scale=alt.Scale(type="log", nice=True))
+    y = alt.Y(
+        "d:Q",
+        title="dimension d",
+        scale=alt.Scale(type="log", nice=False, domainMin=0.9),
+        axis=alt.Axis(values=TICKS, format="d"),
+    )
     shared = {"x": x, "y": y, "tooltip": ["series:N", "N:Q", "d:Q"]}
     dots = _chart(rows).mark_point(filled=True, size=40, opacity=0.6).encode(**shared, color=_colour(names))
     middle = _chart(medians).mark_line(strokeWidth=2).encode(**shared, color=_colour(names))
