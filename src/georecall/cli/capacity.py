@@ -77,7 +77,7 @@ def run(
 
 def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
     """Thresholds and laws on the terminal; the figure, and all that was tried as Parquet, in the folder."""
-    from georecall.analysis.scaling import CapacityPoint, fit_laws
+    from georecall.analysis.scaling import LM_BITS, CapacityPoint, fit_laws
     from georecall.report.capacity_figures import capacity_figure
     from georecall.report.capacity_tables import write_tried
     from georecall.report.figures import save_figure
@@ -94,7 +94,18 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
         print_json({"worlds": results, "laws": laws, "folder": str(folder)})
         return
     print_table(
-        ("N", "R", "frozen", "d*", "by seed", "d tried", "bits a trained parameter", "seconds"),
+        (
+            "N",
+            "R",
+            "frozen",
+            "d*",
+            "by seed",
+            "d tried",
+            "bits a trained",
+            "a parameter",
+            "steps taken",
+            "seconds",
+        ),
         (
             (
                 point.n_subjects,
@@ -103,7 +114,11 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
                 _or_more(point.threshold, result),
                 ", ".join(_or_more(value, result) for value in point.least),
                 f"{result['tried'][0]} … {result['tried'][-1]}",
-                "" if point.bits_per_trained is None else f"{point.bits_per_trained:.2f}",
+                *(
+                    "" if bits is None else f"{bits:.2f}"
+                    for bits in (point.bits_per_trained, point.bits_per_parameter)
+                ),
+                f"{result['steps_taken']:,}",
                 f"{result['seconds']:.0f}",
             )
             for point, result in zip(points, results, strict=True)
@@ -111,6 +126,7 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
     )
     for what, found in fits.items():
         _show_laws(what, found)
+    print_note(f"language models were found to store {LM_BITS:g} bits a parameter (Allen-Zhu and Li, 2024)")
     print_note(f"figure and table of all runs are in {folder}")
 
 
