@@ -19,7 +19,7 @@ reproduce: install  ## compile the real table, ask it, check it, and settle the 
 	$(BIN)/georecall ask $(MEMORY) France capital
 	$(BIN)/georecall ask $(MEMORY) France "largest neighbour" capital country
 	$(BIN)/georecall verify $(MEMORY)
-	$(BIN)/georecall reproduce -o $(REPORT)
+	$(BIN)/georecall reproduce -o $(REPORT) || test $$? -eq 3  # a claim that fails is a result, not an error
 
 test: install  ## the whole test suite
 	OMP_NUM_THREADS=1 ORT_DISABLE_TELEMETRY=1 $(BIN)/pytest --numprocesses auto

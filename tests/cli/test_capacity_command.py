@@ -186,10 +186,18 @@ def test_all_problems_are_said_at_once(cli, tmp_path):
 def test_a_file_is_no_folder_for_a_sweep(cli):
     Path("file").write_text("mine")
     result = cli(*ONE, "-o", "file")
-    assert (result.code, result.err) == (2, "error: file: expected the folder of a sweep, found a file\n")
+    assert (result.code, result.err) == (2, "error: file: expected a folder to write, found a file\n")
     assert Path("file").read_text() == "mine"
 
 
 def test_no_laws_are_shown_where_there_are_none(capsys):
     _show_laws("none", ())
     assert capsys.readouterr().out == ""
+
+
+def test_a_folder_that_holds_other_work_is_no_folder_for_a_sweep(cli):
+    Path("run").mkdir()
+    Path("run/config.json").write_text("{}")
+    result = cli(*QUICK, "-o", "run")
+    assert (result.code, result.out) == (2, "")
+    assert "run: will not be replaced: it has no sweep.json" in result.err

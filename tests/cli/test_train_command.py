@@ -134,9 +134,12 @@ REFUSED = {
     "infinite noise": (("--embedding-noise", "inf"), "embedding_noise: ", "got inf"),
     "margin NaN": (("--margin", "nan"), "margin: ", "got 'nan'"),
     "everything held out": (("--hops", "2", "--held-out", "1"), "held_out: ", "got 1.0"),
+    "a learning rate twice": (("--learning-rate", "0.1,0.1"), "learning_rates must differ, got 0.1, 0.1"),
+    "heads of uniform attention": (("--heads", "3"), "heads must be 1 with uniform attention, got 3"),
+    "a world of one subject": (("--subjects", "1"), "at least 2 attributes, got 1"),
+    "a table and the size of a world": (("--facts", "x.csv", "--world-seed", "3"), "--world-seed cannot be given"),
     "no steps": (("--steps", "0"), "steps: ", "got 0"),
     "an unknown device": (("--device", "abacus"), "device that this machine has, got 'abacus'"),
-    "a table that is missing": (("--facts", "none.csv"), "none.csv: no such file"),
     "an output and a run to resume": (("--resume", "run"), "either --output FOLDER, for a new run, or --resume"),
 }  # fmt: skip
 
@@ -194,3 +197,16 @@ def test_wrong_usage_names_the_option(cli, options):
     assert result.code == 2
     assert options[0] in result.err
     assert not Path("run").exists()
+
+
+def test_a_run_that_is_resumed_keeps_its_settings(cli):
+    cli(*QUICK, "-o", "run", "--stop-after", "1")
+    result = cli("train", "--resume", "run", "--dim", "32", "--force")
+    assert (result.code, result.out) == (2, "")
+    assert "a run that is resumed keeps its settings: --dim, --force cannot be given" in result.err
+
+
+def test_a_table_that_is_missing_is_refused(cli):
+    result = cli("train", "--facts", "none.csv", "-o", "run")
+    assert (result.code, result.out) == (2, "")
+    assert "none.csv: no such file" in result.err

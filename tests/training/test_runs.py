@@ -120,7 +120,7 @@ def test_no_steps_leave_a_run_that_has_not_begun(tmp_path):
     start_run(tmp_path / "run", TABLE, recipe())
     assert continue_run(tmp_path / "run", until=0) == []
     assert names(tmp_path / "run") == {runs.CONFIG, runs.TABLE}
-    with pytest.raises(FolderError, match=r"result\.json: missing"):
+    with pytest.raises(FolderError, match="not finished"):
         describe_run(tmp_path / "run")
 
 
@@ -195,10 +195,16 @@ def test_a_file_that_is_missing_is_named(run, name):
     refused(continue_run, run, name, "missing")
 
 
-@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.RESULT, runs.MODEL])
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.MODEL])
 def test_a_run_without_a_file_cannot_be_loaded(run, name):
     (run / name).unlink()
     refused(load_run, run, name, "missing")
+
+
+def test_a_run_without_a_result_counts_as_not_finished(run):
+    (run / runs.RESULT).unlink()
+    with pytest.raises(FolderError, match=f"not finished; go on with `georecall train --resume {run}`"):
+        load_run(run)
 
 
 @pytest.mark.parametrize("place", [0, 300, -1])
@@ -209,10 +215,23 @@ def test_a_model_with_one_other_bit_is_refused(run, place):
     refused(load_run, run, runs.MODEL, "altered or truncated")
 
 
-def test_a_config_of_another_shape_is_refused(run):
-    fields = json.loads((run / runs.CONFIG).read_text())
-    (run / runs.CONFIG).write_text(json.dumps(fields | {"dim": 5}))
-    refused(load_run, run, runs.CONFIG, "other shapes")
+OTHER_SETTINGS = [{"dim": 5}, {"learning_rates": [0.5, 0.6]}, {"steps": 5}]
+
+
+@pytest.mark.parametrize("change", OTHER_SETTINGS, ids=str)
+def test_another_config_than_the_run_was_trained_with_is_refused(run, half, change):
+    for folder in (run, half):
+        fields = json.loads((folder / runs.CONFIG).read_text())
+        (folder / runs.CONFIG).write_text(json.dumps(fields | change))
+    refused(load_run, run, runs.CONFIG, "altered: not the settings that the run was trained with")
+    refused(continue_run, half, runs.CHECKPOINT, "was trained with another config.json")
+
+
+def test_a_checkpoint_with_one_other_bit_is_refused(half):
+    content = bytearray((half / runs.CHECKPOINT).read_bytes())
+    content[-1] ^= 1
+    (half / runs.CHECKPOINT).write_bytes(content)
+    refused(continue_run, half, runs.CHECKPOINT, "altered: its tensors do not give the hash it states")
 
 
 def test_another_table_is_refused(run):
@@ -241,6 +260,10 @@ def test_a_checkpoint_that_is_cut_short_is_named(half, kept):
 def test_a_checkpoint_of_another_run_is_named(half, run, tmp_path):
     start_run(tmp_path / "other", TABLE, recipe(dim=5, margin=None))
     continue_run(tmp_path / "other", until=4)
-    for other in (tmp_path / "other" / runs.CHECKPOINT, run / runs.MODEL):
+    others = {
+        tmp_path / "other" / runs.CHECKPOINT: "was trained with another config.json",
+        run / runs.MODEL: "not a checkpoint of this run",
+    }
+    for other, says in others.items():
         (half / runs.CHECKPOINT).write_bytes(other.read_bytes())
-        refused(continue_run, half, runs.CHECKPOINT, "not a checkpoint of this run")
+        refused(continue_run, half, runs.CHECKPOINT, says)

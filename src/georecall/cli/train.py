@@ -1,5 +1,6 @@
 """`georecall train`."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +9,8 @@ import typer
 from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
 from georecall.errors import GeorecallError
 
+WITH_RESUME = {"resume", "stop_after", "device", "json"}
+OF_A_WORLD = {"subjects", "relations", "world_seed"}
 HELD_OUT = 0.1
 """Share of composed questions that is held out unless another is asked for."""
 
@@ -78,13 +81,25 @@ def run(
 
     Example: `georecall train --subjects 512 --relations 4 --dim 48 --seeds 3 -o run/`
     """
-    fields = locals()
+    asked = locals()
+    given = {name for name, value in asked.items() if value != signature(run).parameters[name].default}
     if (output is None) == (resume is None):
         raise GeorecallError("expected either --output FOLDER, for a new run, or --resume FOLDER")
+    if resume is not None:
+        _refuse(given - WITH_RESUME, "a run that is resumed keeps its settings")
+    if facts is not None:
+        _refuse(given & OF_A_WORLD, "a table that is read has its own size")
     if output is not None:
-        _start(output, fields)
+        _start(output, asked)
     _go_on(resume or output or Path(), device, stop_after)
     _show(resume or output or Path(), json)
+
+
+def _refuse(options: set[str], why: str) -> None:
+    """Refuse options that would have no effect."""
+    if options:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(options))
+        raise GeorecallError(f"{why}: {names} cannot be given")
 
 
 def _start(folder: Path, asked: dict[str, Any]) -> None:
@@ -146,8 +161,12 @@ def _go_on(folder: Path, device: str, stop_after: int | None) -> None:
     from georecall.training.settings import checked_device
 
     where = checked_device(device)
-    with progress_bars() as progress:
-        history = continue_run(folder, device=where, until=stop_after, progress=progress)
+    try:
+        with progress_bars() as progress:
+            history = continue_run(folder, device=where, until=stop_after, progress=progress)
+    except KeyboardInterrupt:
+        print_note(f"interrupted; go on with `georecall train --resume {folder}`")
+        raise
     save_figure(history_figure(history), folder / "history.html")
 
 
@@ -162,7 +181,7 @@ def _show(folder: Path, json: bool) -> None:
     last = found["last"]
     columns = ["learning rate", "seed", "loss", "recall", "least lead"]
     rows = [
-        [member["learning_rate"], member["seed"], f"{loss:.4f}", f"{share:.4%}", f"{lead:.3f}"]
+        [member["learning_rate"], member["seed"], _number(loss, 4), f"{share:.4%}", _number(lead, 3)]
         for member, loss, share, lead in zip(
             found["members"], last["loss"], last["recall"], last["margin"], strict=True
         )
@@ -176,9 +195,19 @@ def _show(folder: Path, json: bool) -> None:
             "questions": f"{found['questions']:,} trained on, {found['held_out']:,} held out",
             "parameters": f"{found['parameters']['trained']:,} trained, "
             f"{found['parameters']['frozen']:,} frozen, in each of {len(rows)} members",
-            "steps": f"{last['step']:,} of {found['steps']:,}, in {found['seconds']:.1f} s",
+            "steps": f"{last['step']:,} of {found['steps']:,}, in {found['seconds']:.1f} s" + _why(found),
         }
     )
     print_table(columns, rows)
     if not found["finished"]:
         print_note(f"not finished; go on with `georecall train --resume {folder}`")
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "not finite" if value is None else f"{value:.{digits}f}"
+
+
+def _why(found: dict[str, Any]) -> str:
+    """Why training ended before its schedule."""
+    early = found["finished"] and found["last"]["step"] < found["steps"]
+    return "; ended early: every answer leads by the margin asked for" if early else ""

@@ -54,6 +54,14 @@ class TrainConfig(BaseModel):
             message
             for wrong, message in (
                 (
+                    self.heads > 1 and self.attention == "uniform",
+                    f"heads must be 1 with uniform attention, got {self.heads}",
+                ),
+                (
+                    len(set(self.learning_rates)) < len(self.learning_rates),
+                    f"learning_rates must differ, got {', '.join(map(str, self.learning_rates))}",
+                ),
+                (
                     self.hops > 1 and self.attention == "uniform",
                     f"attention must be learned for {self.hops} hops: uniform attention sees no order",
                 ),

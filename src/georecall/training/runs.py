@@ -1,7 +1,9 @@
 """A training run as a folder: whole at every moment, resumed bit for bit, and read back without running code."""
 
+import hashlib
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +26,7 @@ from georecall.training.trainer import Checked, Trainer, fresh_model, questions_
 
 CONFIG, TABLE, HISTORY, RESULT = "config.json", "facts.parquet", "history.json", "result.json"
 CHECKPOINT, MODEL = "checkpoint.safetensors", "model.safetensors"
-SECONDS_BETWEEN_CHECKPOINTS = 30.0
+SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ def continue_run(
 ) -> list[Checked]:
     """Train the run of a folder from where it stands to its end, or until a number of steps is done.
 
-    A checkpoint is written every 30 seconds and at the end; a run that is killed goes on from the last one, and
+    A checkpoint is written every 5 seconds and at the end; a run that is killed goes on from the last one, and
     ends as one that was not (bit for bit on one thread). A finished run is left as it is. Returns the history.
 
     Raises:
@@ -90,6 +92,8 @@ def describe_run(folder: Path) -> dict[str, Any]:
 
     Raises FolderError if the folder is no run, or the run has not been written yet.
     """
+    if (folder / CONFIG).is_file() and not (folder / RESULT).exists():
+        raise FolderError(_unfinished(folder))
     found = _read_json(folder / RESULT)
     if not isinstance(found, dict) or not {"finished", "last", "members"} <= found.keys():
         raise FolderError(f"{folder / RESULT}: altered: not what `georecall train` writes")
@@ -104,16 +108,15 @@ def load_run(folder: Path) -> TrainedRun:
     config, table = _inputs(folder)
     result = describe_run(folder)
     if not result["finished"]:
-        raise FolderError(f"{folder}: not finished; go on with `georecall train --resume {folder}`")
+        raise FolderError(_unfinished(folder))
     if table.digest() != result.get("table"):
         raise FolderError(f"{folder / TABLE}: altered: not the table that the run was trained on")
+    if config.model_dump(mode="json") != result.get("config"):
+        raise FolderError(f"{folder / CONFIG}: altered: not the settings that the run was trained with")
     if sha256_of(_present(folder / MODEL)) != result.get("sha256"):
         raise FolderError(f"{folder / MODEL}: altered or truncated: expected SHA-256 {result.get('sha256')}")
     model = fresh_model(table, config)
-    try:
-        model.load_state_dict(load_file(folder / MODEL))
-    except RuntimeError as error:
-        raise FolderError(f"{folder / CONFIG}: altered: {folder / MODEL} has other shapes") from error
+    model.load_state_dict(load_file(folder / MODEL))
     return TrainedRun(config=config, table=table, model=model.requires_grad_(False), result=result)
 
 
@@ -131,8 +134,8 @@ def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
 def _history(path: Path) -> list[Checked]:
     content = _read_json(path)
     try:
-        return [Checked(**checked) for checked in content]
-    except TypeError as error:
+        return [Checked.of(checked) for checked in content]
+    except (TypeError, KeyError) as error:
         raise FolderError(f"{path}: altered: not what `georecall train` writes") from error
 
 
@@ -155,7 +158,13 @@ def _checkpoint(trainer: Trainer, history: list[dict[str, Any]], seconds: float)
     """Model, moments, step and history in one file, so that they belong together."""
     tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
     tensors |= {f"optimiser.{name}": value for name, value in trainer.optimiser.state().items()}
-    metadata = {"step": str(trainer.step), "seconds": repr(seconds), "history": json.dumps(history)}
+    metadata = {
+        "step": str(trainer.step),
+        "seconds": repr(seconds),
+        "history": json.dumps(history),
+        "inputs": _inputs_digest(trainer),
+        "tensors": _tensors_digest(tensors),
+    }
     return save(_on_cpu(tensors), metadata)
 
 
@@ -167,14 +176,33 @@ def _restore(path: Path, trainer: Trainer) -> float:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        if metadata["tensors"] != _tensors_digest(tensors):
+            raise FolderError(f"{path}: altered: its tensors do not give the hash it states")
+        if metadata["inputs"] != _inputs_digest(trainer):
+            raise FolderError(f"{path}: was trained with another {CONFIG} or {TABLE} than those beside it")
         trainer.model.load_state_dict(_below("model.", tensors))
         trainer.optimiser.load_state(_below("optimiser.", tensors))
         trainer.step = int(metadata["step"])
-        trainer.history[:] = [Checked(**checked) for checked in json.loads(metadata["history"])]
+        trainer.history[:] = [Checked.of(checked) for checked in json.loads(metadata["history"])]
         return float(metadata["seconds"])
-    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, RuntimeError, KeyError, TypeError) as error:
         why = " ".join(str(error).split())
         raise FolderError(f"{path}: not a checkpoint of this run: {why}") from error
+
+
+def _inputs_digest(trainer: Trainer) -> str:
+    return hashlib.sha256((trainer.config.model_dump_json() + trainer.table.digest()).encode()).hexdigest()
+
+
+def _tensors_digest(tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name, value in sorted(_on_cpu(tensors).items()):
+        digest.update(name.encode() + value.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _unfinished(folder: Path) -> str:
+    return f"{folder}: not finished; go on with `georecall train --resume {folder}`"
 
 
 def _description(trainer: Trainer, seconds: float) -> dict[str, Any]:
@@ -191,6 +219,7 @@ def _description(trainer: Trainer, seconds: float) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "versions": {name: version(name) for name in ("georecall", "torch")},
         "table": trainer.table.digest(),
+        "config": trainer.config.model_dump(mode="json"),
     }
 
 
@@ -207,7 +236,7 @@ def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _on_cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,20 @@ class Checked:
     held_out_recall: list[float] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields."""
-        return asdict(self)
+        """The fields, with None for what is not finite, which JSON does not have."""
+        return {
+            name: _finite(value) if isinstance(value, list) else value for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "Checked":
+        """From what `to_dict` gave; a number that was not finite is NaN."""
+        lists = {name: [math.nan if v is None else v for v in fields[name]] for name in ("loss", "margin")}
+        return cls(**fields | lists)
+
+
+def _finite(values: list[float]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values]
 
 
 @dataclass
@@ -178,9 +190,12 @@ def questions_of(table: FactTable, config: TrainConfig) -> Examples:
     """All questions that training is about.
 
     Raises:
-        TrainingError: the ensemble does not fit in memory, or the table answers no question of this length.
+        TrainingError: the ensemble does not fit in memory, or the table answers no question of this length, or has
+            one attribute only.
         GeorecallError: there are more than 10^8 questions.
     """
+    if len(table.attributes) < 2:
+        raise TrainingError("expected a table of at least 2 attributes, got 1: no answer could be wrong")
     n_subjects, n_relations = table.answers.shape
     check_room(config, subjects=n_subjects, relations=n_relations, attributes=len(table.attributes))
     return Examples.of(table, config.hops, config.mode)
