@@ -10,6 +10,8 @@ from torch.autograd.function import once_differentiable
 SCORES_AT_ONCE = {"cpu": 1 << 17}
 """Scores held at a time, by type of device: half a megabyte lies in a core's cache."""
 MOST_SCORES = 1 << 26
+LEAST_CHANCE = 1e-30
+"""Below this probability a logarithm would lose digits, so the loss is worked out from the scores."""
 
 
 def cross_entropy(
@@ -50,7 +52,7 @@ class _CrossEntropy(torch.autograd.Function):
                 scores = torch.bmm(y, table.mT)
                 loss, slope = _piece(scores, targets[part], smoothing)
                 losses[some] += loss
-                by_states[some, part] = torch.bmm(slope, table)
+                torch.bmm(slope, table, out=by_states[some, part])
                 by_unembedding[some].baddbmm_(slope.mT, y)
         ctx.save_for_backward(by_states, by_unembedding)
         ctx.batch = batch
@@ -68,11 +70,13 @@ class _CrossEntropy(torch.autograd.Function):
 def _piece(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """Summed loss of some rows, and its gradient by their scores."""
     index = targets.expand(scores.shape[0], -1)[..., None]
-    gold, best = scores.gather(-1, index), scores.amax(-1, keepdim=True)
-    smooth = 0.0 if not smoothing else smoothing * (best - scores.mean(-1, keepdim=True))
     slope = torch.softmax(scores, -1)
-    most = slope.amax(-1, keepdim=True)
-    spread = -most.log()  # log Σ exp(scores − best), as the best has probability 1 / Σ exp(scores − best)
-    loss = (1 - smoothing) * (best - gold) + smooth + spread
-    slope.scatter_add_(-1, index, slope.new_full((1, 1, 1), smoothing - 1).expand_as(index))
+    chance = slope.gather(-1, index)
+    loss = -chance.log()
+    low = chance < LEAST_CHANCE
+    if low.any():
+        loss = torch.where(low, torch.logsumexp(scores, -1, keepdim=True) - scores.gather(-1, index), loss)
+    if smoothing:
+        loss = loss + smoothing * (scores.gather(-1, index) - scores.mean(-1, keepdim=True))
+    slope.scatter_(-1, index, chance + (smoothing - 1))
     return loss.sum((1, 2)), slope.sub_(smoothing / scores.shape[-1]) if smoothing else slope
