@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from georecall.analysis.estimates import Estimate
 from georecall.analysis.swap import NO_OP, WHOLE
 from georecall.claims.claim import Claim, Judgement, Preset, Result
-from georecall.claims.recipes import coded, plain
+from georecall.claims.recipes import JUDGED, RECIPES, SEEDS
 from georecall.claims.trained_cells import DissectionCell
 from georecall.sweeps import Cell
 
@@ -18,9 +18,6 @@ WORLDS: dict[Preset, tuple[tuple[int, int], ...]] = {
     "standard": ((1024, 2), (1024, 4), (1024, 8)),
     "paper": ((4096, 4), (4096, 8), (4096, 16)),
 }
-SEEDS = 3
-JUDGED = "coded"
-RECIPES = {JUDGED: coded, "plain": plain}
 
 LEAST_R2, MOST_SHUFFLED = 0.8, 0.05
 TIMES_THE_CONTROL = 10

@@ -1,5 +1,7 @@
 """Ways of training a model that is to be dissected, and to have new facts swapped in."""
 
+from collections.abc import Callable
+
 from georecall.claims.claim import Preset
 from georecall.training.config import TrainConfig
 
@@ -27,3 +29,9 @@ def coded(n_relations: int, *, preset: Preset, seeds: int) -> TrainConfig:
     settings = plain(n_relations, preset=preset, seeds=seeds).model_dump()
     short = {"attribute_dim": 8, "embedding_noise": 0.3, "label_smoothing": 0.1, "weight_decay": 0.3}
     return TrainConfig(**settings | short | {"learning_rates": (0.02,)})
+
+
+RECIPES: dict[str, Callable[..., TrainConfig]] = {"coded": coded, "plain": plain}
+JUDGED = "coded"
+"""The recipe that a verdict is about; the other is stated beside it."""
+SEEDS = 3

@@ -2,40 +2,31 @@
 
 from typing import Annotated, Any
 
-import numpy as np
-import torch
 from pydantic import Field
 
 from georecall.analysis import dissect
 from georecall.analysis.transfer import swap_worlds
 from georecall.analysis.writers import METHODS, Method
 from georecall.facts.table import FactTable
-from georecall.facts.worlds import random_bijections
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
-from georecall.sweeps import Cell
-from georecall.training.config import Size, TrainConfig
+from georecall.training.config import Size
 from georecall.training.trainer import Trainer, fresh_model
+from georecall.training.world_cell import WorldCell
 
 Seed = Annotated[int, Field(ge=0)]
 
 
-class TrainedCell(Cell):
-    """An ensemble trained on a world of random bijections; what is asked of it, a kind of cell says."""
+class TrainedCell(WorldCell):
+    """An ensemble trained to the end; what is asked of it, a kind of cell says."""
 
-    n_subjects: Size
-    n_relations: Size
     recipe: str
-    training: TrainConfig
-    world_seed: Seed = 0
 
     def trained(self, progress: Progress) -> tuple[RecallTransformer, FactTable, Trainer]:
         """The ensemble, its table, and the training that it comes from."""
-        rng = np.random.default_rng(self.world_seed)
-        table = random_bijections(self.n_subjects, self.n_relations, rng=rng)
-        trainer = Trainer(table, self.training, device=torch.device("cpu"))
+        trainer = self.trainer()
         trainer.run(progress=progress)
-        return trainer.model.requires_grad_(False), table, trainer
+        return trainer.model.requires_grad_(False), trainer.table, trainer
 
 
 class DissectionCell(TrainedCell):
@@ -75,5 +66,5 @@ class TransferCell(TrainedCell):
             "recall": trainer.history[-1].recall,
             "choosing": swapped(model, self.choosing_seed),
             "transfer": swapped(model, self.worlds_seed),
-            "untrained": swapped(fresh_model(table, self.training), self.worlds_seed),
+            "untrained": swapped(fresh_model(table, self.training).to(trainer.device), self.worlds_seed),
         }

@@ -1,13 +1,12 @@
 """C7: new worlds swapped into a trained model by writing subject embeddings in closed form, all else frozen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
-from georecall.claims import recipes
 from georecall.claims.claim import Claim, Judgement, Preset, Result
+from georecall.claims.recipes import JUDGED, RECIPES, SEEDS
 from georecall.claims.trained_cells import TransferCell
 from georecall.sweeps import Cell
-from georecall.training.config import TrainConfig
 
 SUBJECTS: dict[Preset, int] = {"quick": 256, "standard": 1024, "paper": 4096}
 RELATIONS: dict[Preset, tuple[int, ...]] = {
@@ -16,9 +15,6 @@ RELATIONS: dict[Preset, tuple[int, ...]] = {
     "paper": (2, 4, 8, 16),
 }
 NEW_WORLDS: dict[Preset, int] = {"quick": 3, "standard": 5, "paper": 5}
-SEEDS = 3
-RECIPES: dict[str, Callable[..., TrainConfig]] = {"coded": recipes.coded, "plain": recipes.plain}
-JUDGED = "coded"
 LEAST = {2: 0.9, 4: 0.8}
 """Accuracy wanted for each R."""
 MOST_CHANCES = 5

@@ -3,29 +3,21 @@
 from typing import Annotated, Any
 
 import numpy as np
-import torch
 from pydantic import Field
 
-from georecall.facts.worlds import random_bijections
 from georecall.progress import Progress
-from georecall.sweeps.cells import Cell
-from georecall.training.config import Size, TrainConfig
 from georecall.training.runs import parameter_counts
-from georecall.training.trainer import Checked, Trainer
+from georecall.training.trainer import Checked
+from georecall.training.world_cell import WorldCell
 
 
-class RecallCell(Cell):
+class RecallCell(WorldCell):
     """One ensemble trained on a world of random bijections until every seed recalls the target share of all facts.
 
     A seed has a member for each learning rate; the best of them counts.
     """
 
-    n_subjects: Size
-    n_relations: Size
-    training: TrainConfig
     target: Annotated[float, Field(gt=0, le=1)]
-    world_seed: Annotated[int, Field(ge=0)] = 0
-    device: Annotated[str, Field(exclude=True)] = "cpu"
 
     def measure(self, progress: Progress) -> dict[str, Any]:
         """The best recall of every seed at any look, steps taken, and parameters of a member.
@@ -33,9 +25,7 @@ class RecallCell(Cell):
         Raises:
             TrainingError: every member of every learning rate has diverged.
         """
-        rng = np.random.default_rng(self.world_seed)
-        table = random_bijections(self.n_subjects, self.n_relations, rng=rng)
-        trainer = Trainer(table, self.training, device=torch.device(self.device), enough=self._reached)
+        trainer = self.trainer(enough=self._reached)
         trainer.run(progress=progress)
         best = np.max([self._by_seed(checked) for checked in trainer.history], axis=0)
         return {
