@@ -210,3 +210,11 @@ def test_a_table_that_is_missing_is_refused(cli):
     result = cli("train", "--facts", "none.csv", "-o", "run")
     assert (result.code, result.out) == (2, "")
     assert "none.csv: no such file" in result.err
+
+
+def test_blank_objects_are_unknown_facts_only_if_allowed(cli):
+    Path("gaps.csv").write_text("name,wife,job\nAda,Bea,cook\nCid,,vet\nEli,Fay,cook\n", encoding="utf-8")
+    command = ("train", "--facts", "gaps.csv", "--dim", "4", "--seeds", "1", "--steps", "2", "-o", "run")
+    assert "blank object" in cli(*command).err
+    result = cli(*command, "--allow-missing", "--json")
+    assert (result.code, result.json["questions"]) == (0, 5)

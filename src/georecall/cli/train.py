@@ -22,6 +22,9 @@ def run(
     facts: Annotated[
         Path | None, typer.Option(help="Table to train on, instead of a random world.", show_default=False)
     ] = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Read blank objects of the table as unknown facts.")
+    ] = False,
     subjects: Annotated[int, typer.Option(help="N, subjects of a world of random bijections.")] = 512,
     relations: Annotated[int, typer.Option(help="R, relations of that world.")] = 4,
     world_seed: Annotated[int, typer.Option(min=0, help="Seed of that world.")] = 0,
@@ -131,7 +134,7 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
         rng = np.random.default_rng(asked["world_seed"])
         table = random_bijections(n_subjects, n_relations, rng=rng)
     else:
-        table, report = read_table(facts)
+        table, report = read_table(facts, allow_missing=asked["allow_missing"])
         for note in report.notes():
             print_note(note)
     start_run(folder, table, config, replace=asked["force"])
