@@ -35,3 +35,7 @@ class MissingPackageError(GeorecallError):
 
 class AnalysisError(GeorecallError):
     """A model cannot be dissected: it is of another kind, does not fit its table, or is not finite."""
+
+
+class ProbingError(GeorecallError):
+    """A language model or its table cannot be probed as requested."""

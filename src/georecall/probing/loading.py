@@ -1,0 +1,112 @@
+"""Reading a model and its tokenizer from files, with one clear error for each thing that can be wrong."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.utils import logging
+
+from georecall.errors import MissingPackageError, ProbingError
+from georecall.models.architecture import DTYPES
+
+_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+_LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError)
+
+
+def load_model(
+    path_or_name: str | Path | None, *, gguf: str | Path | None, dtype: str, device: str
+) -> tuple[PreTrainedModel, PreTrainedTokenizerFast, str]:
+    """The model, its tokenizer and its name; see `LanguageModel.load`."""
+    if dtype not in DTYPES:
+        raise ProbingError(f"expected dtype {', '.join(DTYPES)}, got {dtype!r}")
+    where = _checked_device(device)
+    source, name, options = _source(path_or_name, gguf)
+    with _quiet():
+        tokenizer = _tokenizer(source, name, options)
+        model = _model(source, name, where, {"dtype": DTYPES[dtype], **options})
+    return model, tokenizer, name
+
+
+def _source(path_or_name: str | Path | None, gguf: str | Path | None) -> tuple[str, str, dict[str, Any]]:
+    """What `from_pretrained` is given: a folder or a name, the name to show, and the options."""
+    if gguf is not None:
+        for package in ("gguf", "accelerate"):
+            if find_spec(package) is None:
+                raise MissingPackageError(
+                    f"reading GGUF needs the package {package}: pip install 'georecall[gguf]'"
+                )
+        path = Path(gguf) if path_or_name is None else Path(path_or_name, gguf)
+        if not path.is_file():
+            raise ProbingError(f"{path}: expected a GGUF file, found nothing")
+        return str(path.parent), path.stem, {"gguf_file": path.name}
+    if path_or_name is None:
+        raise ProbingError("expected a model: a folder, a name, or a GGUF file")
+    path = Path(path_or_name)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise ProbingError(f"{path}: expected the folder of a model, found no config.json in it")
+        return str(path), path.resolve().name, {}
+    if path.exists() or isinstance(path_or_name, Path) or not _HUB_NAME.fullmatch(path_or_name):
+        found = "a file" if path.exists() else "nothing"
+        raise ProbingError(f"{path}: expected the folder of a model, found {found}")
+    return path_or_name, path_or_name, {}
+
+
+def _tokenizer(source: str, name: str, options: dict[str, Any]) -> PreTrainedTokenizerFast:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
+    except _LOADING_ERRORS as error:
+        raise ProbingError(f"{name}: its tokenizer cannot be loaded: {_first_line(error)}") from error
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise ProbingError(
+            f"{name}: expected a fast tokenizer, which says where its tokens stand, got {type(tokenizer).__name__}"
+        )
+    return tokenizer
+
+
+def _model(source: str, name: str, device: torch.device, options: dict[str, Any]) -> PreTrainedModel:
+    if "gguf_file" not in options:
+        options = options | {"use_safetensors": True}
+    try:
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            source, trust_remote_code=False, output_loading_info=True, **options
+        )
+    except _LOADING_ERRORS as error:
+        raise ProbingError(f"{name}: cannot be loaded as a language model: {_first_line(error)}") from error
+    model, loading = loaded
+    if loading["missing_keys"]:  # transformers would fill them with random numbers
+        missing = sorted(loading["missing_keys"])
+        raise ProbingError(f"{name}: expected all weights, {len(missing)} are missing, such as {missing[0]}")
+    return model.to(device).eval().requires_grad_(False)
+
+
+def _checked_device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device).cpu()
+    except (RuntimeError, AssertionError, ImportError) as error:
+        raise ProbingError(f"expected a device that this machine has, got {name!r}") from error
+    return device
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the warnings of transformers, and without progress bars, of which those for GGUF heed no setting."""
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with redirect_stderr(StringIO()):
+            yield
+    finally:
+        logging.set_verbosity(verbosity)

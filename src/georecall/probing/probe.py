@@ -1,0 +1,199 @@
+"""Probe a language model on a table of facts: all that `georecall probe` measures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int64
+
+from georecall.facts.table import FactTable
+from georecall.probing.causal import Swap, SwapEffect, swap_components
+from georecall.probing.draws import draws
+from georecall.probing.findings import Findings, analyse
+from georecall.probing.hidden_states import last_states
+from georecall.probing.knowledge import Knowledge, recall_facts
+from georecall.probing.language_models import LanguageModel
+from georecall.probing.linear_relations import LinearRelation, linear_relation
+from georecall.probing.prompts import Template
+from georecall.probing.reading import Reading, read_model
+from georecall.probing.relations import fold_numbers
+from georecall.probing.settings import ProbeSettings
+from georecall.probing.state_cache import StateCache
+from georecall.probing.superposition_map import fit_superposition
+from georecall.probing.templates import Templates
+from georecall.progress import Progress, no_progress
+
+FOLD = 0
+"""Swaps are made in the subjects of this fold; layer and components come from the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeReport:
+    """All that was measured of a model on a table.
+
+    `table` is the one that was probed: with `known_only`, without the facts that the model does not recall.
+    """
+
+    model: str
+    digest: str
+    table: FactTable
+    templates: Templates
+    settings: ProbeSettings
+    knowledge: Knowledge
+    findings: Findings
+    linear_relations: Mapping[str, LinearRelation]
+    swaps: tuple[SwapEffect, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the single folds."""
+        return {
+            "model": self.model,
+            "digest": self.digest,
+            "subjects": len(self.table.subjects),
+            "facts": self.table.n_facts,
+            "templates": self.templates.model_dump(mode="json"),
+            "settings": self.settings.model_dump(mode="json"),
+            "knowledge": self.knowledge.to_dict(),
+            "findings": self.findings.to_dict(),
+            "linear_relations": {name: found.to_dict() for name, found in self.linear_relations.items()},
+            "swaps": {effect.relation: effect.to_dict() for effect in self.swaps},
+        }
+
+
+def probe_model(
+    lm: LanguageModel,
+    table: FactTable,
+    templates: Templates,
+    settings: ProbeSettings,
+    *,
+    cache: StateCache,
+    answer_prefix: str = " ",
+    batch: int = 32,
+    n_jobs: int = 1,
+    progress: Progress = no_progress,
+) -> ProbeReport:
+    """Ask the model for the facts, read its states, probe them with all controls, and swap components.
+
+    Raises:
+        ProbingError: a template does not fit, no relation can be probed, a state is not finite, or the model is
+            of a family that is not known.
+        FolderError: a file of the cache is damaged.
+    """
+    templates = templates.completed(table.relations)
+    layers = settings.layers_of(lm.n_layers)
+    asking: dict[str, Any] = {"batch": batch, "answer_prefix": answer_prefix, "progress": progress}
+    knowledge = _knowledge(lm, table, templates, settings, cache, **asking)
+    if settings.known_only:
+        table = only_known(table, knowledge)
+    reading = read_model(
+        lm,
+        table,
+        templates.subject,
+        layers=layers,
+        random_weights=settings.random_weights,
+        seed=settings.seed,
+        cache=cache,
+        **asking,
+    )
+    chosen: dict[str, Any] = {"folds": settings.folds, "seed": settings.seed}
+    findings = analyse(reading, table, shuffles=settings.shuffles, n_jobs=n_jobs, progress=progress, **chosen)
+    first = {relation: templates.relations[relation][0] for relation in findings.relations}
+    relations = {
+        name: _linear_relation(lm, reading, table, name, text, cache=cache, progress=progress, **chosen)
+        for name, text in first.items()
+    }
+    swaps = _swaps(lm, reading, table, findings, settings) if settings.swaps else []
+    return ProbeReport(
+        model=lm.name,
+        digest=lm.digest,
+        table=table,
+        templates=templates,
+        settings=settings,
+        knowledge=knowledge,
+        findings=findings,
+        linear_relations=relations,
+        swaps=swap_components(lm, table, first, swaps, seed=settings.seed, **asking),
+    )
+
+
+def only_known(table: FactTable, knowledge: Knowledge) -> FactTable:
+    """The table without the facts that the model does not recall."""
+    return replace(table, answers=np.where(knowledge.known, table.answers, -1))
+
+
+def _knowledge(
+    lm: LanguageModel,
+    table: FactTable,
+    templates: Templates,
+    settings: ProbeSettings,
+    cache: StateCache,
+    *,
+    answer_prefix: str,
+    **options: Any,
+) -> Knowledge:
+    """Which facts the model recalls, asked once."""
+    chosen: dict[str, Any] = {"shots": settings.shots, "seed": settings.seed, "answer_prefix": answer_prefix}
+
+    def ask() -> dict[str, np.ndarray]:
+        found = recall_facts(lm, table, templates.relations, **chosen, **options)
+        return {"log_probabilities": found.log_probabilities, "recalled": found.recalled}
+
+    description = {"model": lm.digest, "table": table.digest(), "templates": templates.relations, **chosen}
+    return Knowledge(
+        relations=table.relations,
+        templates=tuple(templates.relations[relation] for relation in table.relations),
+        **cache.remembered({"asked": "facts", **description}, ask),
+    )
+
+
+def _linear_relation(
+    lm: LanguageModel,
+    reading: Reading,
+    table: FactTable,
+    relation: str,
+    template: str,
+    *,
+    cache: StateCache,
+    **options: Any,
+) -> LinearRelation:
+    """From the subjects' states to the final states of their prompts, and the tokens that the model puts first."""
+    rows = np.flatnonzero(table.answers[:, table.relation_index[relation]] >= 0)
+    prompts = [Template(template).render(table.subjects[row]).text for row in rows]
+    description = {"asked": "final states", "model": lm.digest, "prompts": prompts}
+    outputs = cache.remembered(description, lambda: {"states": last_states(lm, prompts)})["states"]
+
+    def decode(states: Float32[np.ndarray, "some dim"]) -> Int64[np.ndarray, " some"]:
+        return lm.decode(torch.from_numpy(states)).argmax(dim=1).cpu().numpy()
+
+    return linear_relation(
+        reading.states[:, rows], outputs, decode, decode(outputs), layers=reading.layers, **options
+    )
+
+
+def _swaps(
+    lm: LanguageModel, reading: Reading, table: FactTable, findings: Findings, settings: ProbeSettings
+) -> list[Swap]:
+    """A swap for each relation, of subjects that had no say in the layer or in the components.
+
+    The layer is the one at which the joint fit leaves least in the training part. There are no swaps without a joint
+    fit, and none in the last layer, whose state at the subject nothing reads any more.
+    """
+    if findings.joint is None or findings.joint.chosen_layers[FOLD] == lm.n_layers:
+        return []
+    layer = findings.joint.chosen_layers[FOLD]
+    answers = table.answers[:, [table.relation_index[relation] for relation in findings.relations]]
+    rows = np.flatnonzero((answers >= 0).all(axis=1))
+    held_out = fold_numbers(len(rows), settings.folds, settings.seed) == FOLD
+    state = reading.states[reading.layers.index(layer)]
+    fit = fit_superposition(state, answers, reading.vectors, rows[~held_out])
+    rng = draws(settings.seed, "swaps")
+    swaps = []
+    for column, relation in enumerate(findings.relations):
+        subjects = np.sort(rng.permutation(rows[held_out])[: settings.swaps])
+        old, every = answers[subjects, column], np.unique(answers[rows, column])
+        wanted = np.array([rng.choice(every[every != attribute]) for attribute in old], dtype=np.int64)
+        deltas = fit.component(column, wanted) - fit.component(column, old)
+        swaps.append(Swap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas))
+    return swaps
