@@ -1,0 +1,144 @@
+"""A compiled memory, laid open.
+
+The layer is the construction's own, without the normalisations that a stock model puts around it: wherever a
+relation is read these are the identity (docs/theory.md §6). A rotated memory is turned back, so that its blocks
+are again coordinates; its function is the same.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64, Int64
+
+from georecall.constructions.chain import NAME_SCORE, Chain
+from georecall.constructions.chain_of_thought import ChainOfThought
+from georecall.explorer.exhibit import About, Exhibit
+from georecall.explorer.mechanism import Mechanism
+from georecall.explorer.name_search import NameSearch
+from georecall.facts.names import END, UNKNOWN
+from georecall.memory.memory import FactMemory
+from georecall.models.architecture import DTYPES
+
+UNITS: dict[str, tuple[str, str | None, str]] = {
+    "opt": ("fc1", None, "fc2"),
+    "llama": ("mlp.up_proj", "mlp.gate_proj", "mlp.down_proj"),
+}
+"""What reads, gates and writes hidden units, by the names of the stock architecture."""
+
+
+def memory_exhibit(memory: FactMemory, *, title: str, folder: str | None = None) -> Exhibit:
+    """What can be explored of a memory; `folder` is where a command would find it."""
+    chain, vocabulary = memory.chain, memory.chain.vocabulary
+    names = NameSearch(vocabulary.entities.start, memory.table.entities)
+    return Exhibit(
+        about=_about(memory, title, folder),
+        mechanism=_mechanism(memory),
+        subjects=names,
+        attributes=names,
+        controls=(UNKNOWN, END, *memory.table.relations),
+        n_rows=vocabulary.size,
+        rows=lambda tokens: _turned_back(chain, memory.tensors[memory.architecture.embedding][tokens]),
+        answers=lambda tokens: _answers(chain, tokens),
+        outputs=np.ascontiguousarray(
+            _turned_back(chain, memory.tensors[memory.architecture.unembedding])[:, _upright(chain).scored]
+        ),
+    )
+
+
+def _about(memory: FactMemory, title: str, folder: str | None) -> About:
+    info, vocabulary = memory.info(), memory.chain.vocabulary
+    turned = (
+        "This memory is rotated: in its file every embedding is dense. What is shown is turned back by the known "
+        "rotation, to the last bits of the number format.",
+    )
+    return About(
+        kind="memory",
+        title=title,
+        sizes=(
+            ("facts", f"{info.facts:,}"),
+            ("names", f"{vocabulary.n_entities:,}"),
+            ("relations", f"{info.relations:,}"),
+            ("hops", f"up to {info.hops}"),
+            ("model", info.architecture),
+            ("d", f"{info.dim:,}"),
+            ("hidden units", f"{info.width:,}"),
+            ("code", f"{info.code_length} places, {info.levels} levels"),
+            ("format", info.dtype),
+            ("certified margin", f"{info.margin:.2f}"),
+        ),
+        notes=() if info.rotation is None else turned,
+        relations=memory.table.relations,
+        hops=info.hops,
+        tensor=memory.architecture.embedding,
+        folder=folder,
+        unknown=vocabulary.unknown,
+        end=vocabulary.end,
+    )
+
+
+def _mechanism(memory: FactMemory) -> Mechanism:
+    chain = _upright(memory.chain)
+    layout, places, dim = chain.layout, chain.code.length, chain.layout.dim
+    controls, end = chain.control_rows(), chain.vocabulary.end
+    read = np.concatenate([controls[chain.vocabulary.relations], controls[end : end + 1]])
+    reads, gates, writes = UNITS[memory.architecture.name]
+    blocks = np.eye(dim)[:, layout["blocks"]].reshape(dim, chain.n_relations, places)
+    return Mechanism(
+        share=1.0,
+        residual=True,
+        place=_places(chain),
+        carried=read @ chain.flag_reader().T @ chain.inhibition().T,
+        gate=None if gates is None else _weight(memory, chain, gates),
+        w1=_weight(memory, chain, reads),
+        b1=np.zeros(chain.width),
+        w2=_weight(memory, chain, writes),
+        b2=np.zeros(dim),
+        scored=(chain.scored.start, chain.scored.stop),
+        code_scale=1 / NAME_SCORE,
+        offset=chain.superpose(np.zeros((1, chain.n_relations, places)))[0],
+        components=np.moveaxis(blocks, 1, 0),
+        owners=np.repeat(np.arange(chain.n_relations), places),
+        extras={
+            name: (part.start, part.stop)
+            for name, part in layout.slices.items()
+            if name not in {"blocks", "output"}
+        },
+    )
+
+
+def _upright(chain: Chain) -> Chain:
+    """The construction without its rotation; it shares the code."""
+    if chain.rotation is None:
+        return chain
+    upright = replace(chain, rotation=None)
+    vars(upright).update(code=chain.code, codewords=chain.codewords)
+    return upright
+
+
+def _places(chain: Chain) -> Float64[np.ndarray, "steps dim"]:
+    """What the place of each step adds: its position, if the architecture has positions."""
+    if isinstance(chain, ChainOfThought):
+        return chain.positions()[chain.relation_places :]
+    return np.zeros((chain.relation_places, chain.layout.dim))
+
+
+def _weight(memory: FactMemory, chain: Chain, name: str) -> Float32[np.ndarray, "rows columns"]:
+    """A weight of the layer, rounded as the memory's number format rounds it."""
+    sources = memory.architecture.tensors(chain)
+    (source,) = (source for key, source in sources.items() if key.endswith(f".{name}.weight"))
+    return source.tensor(DTYPES[memory.dtype]).float().numpy()
+
+
+def _turned_back(chain: Chain, rows: torch.Tensor) -> Float32[np.ndarray, "rows dim"]:
+    """Stored rows in the directions of the layout."""
+    found = rows.float().numpy()
+    return found if chain.rotation is None else (found @ chain.directions).astype(np.float32)
+
+
+def _answers(chain: Chain, tokens: slice) -> Int64[np.ndarray, "rows relations"]:
+    """Tokens of the answers of a range of tokens; what is no entity answers everything by the unknown."""
+    vocabulary, first = chain.vocabulary, chain.vocabulary.entities.start
+    controls = np.full((len(range(tokens.start, min(tokens.stop, first))), chain.n_relations), -1)
+    names = chain.names_of(slice(max(0, tokens.start - first), max(0, tokens.stop - first)))
+    return vocabulary.entity_ids(np.concatenate([controls, names - 1]))

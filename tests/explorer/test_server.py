@@ -1,0 +1,132 @@
+"""The server answers this machine, in JSON, and gives nothing else away."""
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from threading import Thread
+from urllib.parse import urlencode
+
+import pytest
+
+from georecall.errors import GeorecallError
+from georecall.explorer import ExplorerServer
+from georecall.explorer.page import served_page
+
+
+@pytest.fixture(scope="module")
+def server(family_exhibit) -> Iterator[ExplorerServer]:
+    with ExplorerServer(family_exhibit) as started:
+        thread = Thread(target=started.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield started
+        started.shutdown()
+        thread.join()
+
+
+def ask(
+    server: ExplorerServer, path: str, *, method: str = "GET", **headers: str
+) -> tuple[HTTPResponse, bytes]:
+    connection = HTTPConnection(*server.server_address, timeout=10)
+    connection.request(method, path, headers=headers)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response, content
+
+
+def answer(server: ExplorerServer, path: str, **query: object) -> object:
+    response, content = ask(server, f"{path}?{urlencode(query)}")
+    assert response.status == 200
+    return json.loads(content)
+
+
+def test_only_this_machine_can_connect(server):
+    assert server.server_address[0] == "127.0.0.1"
+
+
+def test_the_page_is_at_the_root(server, family_exhibit):
+    response, content = ask(server, "/")
+    assert response.status == 200
+    assert content.decode() == served_page(family_exhibit)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize("path", ["/", "/search?kind=subjects&text="])
+def test_a_request_by_another_name_is_refused(server, host, path):
+    response, content = ask(server, path, Host=host)
+    assert response.status == 421
+    assert b"Alice" not in content
+
+
+def test_a_request_by_the_name_of_this_machine_is_answered(server):
+    assert ask(server, "/", Host="localhost:1")[0].status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/../../etc/passwd", "//x", "/page", "/search/", "/favicon.ico"]
+)
+def test_nothing_else_is_there(server, path):
+    response, content = ask(server, path)
+    assert response.status == 404
+    assert json.loads(content) == {"error": "nothing is here"}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
+def test_only_reading_is_possible(server, method):
+    assert ask(server, "/", method=method)[0].status == 501
+
+
+@pytest.mark.parametrize("path", ["/", "/none", "/subject?id=x"])
+def test_every_answer_forbids_what_the_page_does_not_need(server, path):
+    headers = ask(server, path)[0].headers
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; ")
+    assert headers["Content-Security-Policy"].endswith("frame-ancestors 'none'")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "Access-Control-Allow-Origin" not in headers
+    assert "Python" not in headers["Server"]
+
+
+def test_what_is_asked_for_is_what_the_exhibit_says(server, family_exhibit):
+    (alice,) = answer(server, "/search", kind="subjects", text="Alice")
+    assert answer(server, "/subject", id=alice["id"]) == family_exhibit.subject(alice["id"])
+    assert answer(server, "/attribute", id=3) == family_exhibit.attribute(3)
+    state = family_exhibit.outputs[9]
+    found = answer(server, "/top", state=",".join(map(str, state.tolist())), count=4)
+    assert found == family_exhibit.top(state, 4)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "search",
+        "search?kind=relations&text=a",
+        "search?kind=subjects&text=a&text=b",
+        "subject?id=-1",
+        "subject?id=1e3",
+        "subject?id=999999999999999999",
+        "subject?id=99999999999999999999999999999999",
+        "attribute?id=%D9%A3",
+        "top?count=3&state=",
+        "top?count=3&state=1,2,nan",
+        "top?count=3&state=1,2,x",
+        "top?count=3&state=1,2",
+        "top?count=0&state=0,0,0,0,0,0,0,0,0,0,0,0,0,0",
+    ],
+)
+def test_a_question_without_sense_is_refused_with_the_reason(server, query):
+    response, content = ask(server, f"/{query}")
+    assert response.status == 400
+    assert json.loads(content)["error"].startswith("expected ")
+
+
+def test_bytes_that_are_no_text_find_nothing(server):
+    response, content = ask(server, "/search?kind=subjects&text=%ed%a0%80%ff")
+    assert (response.status, json.loads(content)) == (200, [])
+
+
+def test_a_port_that_is_taken_is_refused(server, family_exhibit):
+    with pytest.raises(
+        GeorecallError, match=r"cannot listen on 127\.0\.0\.1, port \d+ .*; give another --port"
+    ):
+        ExplorerServer(family_exhibit, port=server.server_address[1])
