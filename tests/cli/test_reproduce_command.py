@@ -1,4 +1,4 @@
-"""`georecall reproduce`: verdicts from results on disk, finished cells taken over, exit code 3 for a failure."""
+"""`georecall reproduce`: verdicts from cells on disk, finished cells taken over, exit code 3 for a failure."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,6 @@ from georecall.claims import CLAIMS, claim, one_hop, registry
 from georecall.claims.claim import Claim, Judgement
 from georecall.cli import reproduce
 from georecall.progress import Progress
-from georecall.report import claim_figures
 from georecall.sweeps import Cell, ProcessEngine, SerialEngine, run_sweep
 
 
@@ -49,22 +48,26 @@ def _claim(name: str, verdict: str, kind: type[SquareCell] = SquareCell) -> Clai
 
 
 @pytest.fixture(autouse=True)
-def squares(monkeypatch):
-    """Three claims that take no time instead of the real ones, in this process, and figures only noted down."""
+def _squares(monkeypatch):
+    """Three claims that take no time instead of the real ones, in this process."""
     SquareCell.measured.clear()
-    claims = (_claim("S1", "holds"), _claim("S2", "fails"), _claim("S3", "undecided"))
-    drawn: list[tuple[str, Path]] = []
-    monkeypatch.setattr(registry, "CLAIMS", claims)
+    set_claims(monkeypatch, _claim("S1", "holds"), _claim("S2", "fails"), _claim("S3", "undecided"))
     monkeypatch.setattr(reproduce, "DEFAULT_ENGINE", "serial")
-    monkeypatch.setattr(
-        claim_figures, "write_claim_figures", lambda outcomes, to: drawn.extend((o.id, to) for o in outcomes)
-    )
-    return drawn
+
+
+def set_claims(monkeypatch, *claims: Claim) -> None:
+    monkeypatch.setattr(registry, "CLAIMS", claims)
+
+
+def saved() -> dict[str, str]:
+    """The verdicts in the folder of the report."""
+    outcomes = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
+    return {outcome["id"]: outcome["verdict"] for outcome in outcomes}
 
 
 def test_outcomes_are_shown_as_a_table(cli):
     result = cli("reproduce", "--claims", "S1")
-    assert (result.code, result.err) == (0, "note: results and figures are in report\n")
+    assert (result.code, result.err) == (0, "note: the page of this report is report/index.html\n")
     header, row = result.out.splitlines()
     assert header.split() == ["claim", "verdict", "measured", "criterion", "seconds"]
     assert row.split()[:5] == ["S1", "holds", "5", "in", "all"]
@@ -75,20 +78,26 @@ def test_outcomes_as_json_carry_what_settled_them(cli):
     assert result.code == 0
     assert [outcome.pop("seconds") >= 0 for outcome in result.json] == [True, True]
     first, second = json.loads(result.out)
-    assert {key: first[key] for key in ("id", "verdict", "measured", "criterion", "preset")} == {
+    assert {key: first[key] for key in ("id", "verdict", "measured", "criterion", "preset", "cells")} == {
         "id": "S1",
         "verdict": "holds",
         "measured": "5 in all",
         "criterion": "area = side²",
         "preset": "quick",
+        "cells": {"measured": 2, "failed": 0, "missing": 0},
     }
     assert (second["id"], second["verdict"]) == ("S3", "undecided")
 
 
-def test_results_and_figures_are_files_in_the_folder_asked_for(cli, squares):
+def test_a_report_is_written_to_the_folder_asked_for(cli):
     result = cli("reproduce", "--claims", "S1", "--json", "-o", "results")
-    assert json.loads(Path("results/results.json").read_text(encoding="utf-8")) == result.json
-    assert squares == [("S1", Path("results/figures"))]
+    assert json.loads(Path("results/results.json").read_text(encoding="utf-8"))[:1] == result.json
+    assert {path.name for path in Path("results").iterdir()} == {
+        "cells",
+        "index.html",
+        "results.json",
+        "results.parquet",
+    }
     assert len(list(Path("results/cells").glob("*/result.json"))) == 2
     assert not Path("report").exists()
 
@@ -102,41 +111,74 @@ def test_finished_cells_are_taken_over_and_larger_presets_add_theirs(cli):
     assert SquareCell.measured == [1, 2, 3, 4]
 
 
-def test_a_claim_that_fails_is_reported_and_gives_exit_code_3(cli):
+def test_a_claim_that_fails_is_named_and_gives_exit_code_3(cli):
     result = cli("reproduce", "--json")
-    assert result.code == 3
+    assert (result.code, result.err) == (3, "claims that fail: S2\n")
     assert [outcome["verdict"] for outcome in result.json] == ["holds", "fails", "undecided"]
     assert cli("reproduce", "--claims", "S1,S3").code == 0
 
 
-def test_other_claims_keep_their_outcomes_in_the_order_of_the_claims(cli):
-    saved = Path("report/results.json")
-    cli("reproduce", "--claims", "S3")
-    shown = cli("reproduce", "--claims", "S2,S1", "--json").json
-    assert [outcome["id"] for outcome in shown] == ["S2", "S1"]
-    assert [outcome["id"] for outcome in json.loads(saved.read_text())] == ["S1", "S2", "S3"]
-    cli("reproduce", "--claims", "S2", "--preset", "standard")
-    assert [(o["id"], o["preset"]) for o in json.loads(saved.read_text())] == [("S2", "standard")]
+def test_all_claims_stand_in_the_report_by_the_cells_of_its_preset(cli, monkeypatch):
+    cli("reproduce", "--claims", "S2")
+    set_claims(monkeypatch, _claim("S1", "holds"), _claim("S4", "holds", Faulty))
+    shown = cli("reproduce", "--plot-only", "--json").json
+    assert [(outcome["id"], outcome["verdict"]) for outcome in shown] == [
+        ("S1", "holds"),
+        ("S4", "not measured"),
+    ]
+    cli("reproduce", "--claims", "S4")
+    assert saved() == {"S1": "holds", "S4": "holds"}
+    cli("reproduce", "--claims", "S4", "--preset", "standard")
+    assert saved() == {"S1": "not measured", "S4": "holds"}
 
 
-@pytest.mark.parametrize("text", ["[{", "[1]", '[{"id": "S1"}]', "3"])
-def test_damaged_results_are_refused_before_anything_is_measured(cli, text):
-    Path("report").mkdir()
-    Path("report/results.json").write_text(text)
-    result = cli("reproduce", "--claims", "S1")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("error: report/results.json: is not a list of outcomes; delete it")
-    assert SquareCell.measured == []
+def test_plot_only_measures_nothing_and_says_what_is_missing(cli):
+    cli("reproduce", "--claims", "S1")
+    SquareCell.measured.clear()
+    result = cli("reproduce", "--plot-only", "--preset", "standard")
+    assert (result.code, SquareCell.measured) == (0, [])
+    assert "2 of 4 cells are measured" in result.out
+    assert saved() == dict.fromkeys(("S1", "S2", "S3"), "not measured")
+    assert cli("reproduce", "--plot-only").code == 3
 
 
-def test_a_claim_with_failed_cells_is_undecided_and_says_where_until_they_are_tried_again(
-    cli, monkeypatch, squares
-):
+def test_a_claim_that_lacks_something_is_skipped_and_says_what(cli, monkeypatch):
+    claim = replace(_claim("S1", "fails"), lacks=lambda: "the wheel of the model is not installed")
+    set_claims(monkeypatch, claim, _claim("S3", "holds", Faulty))
+    result = cli("reproduce")
+    (row,) = [line for line in result.out.splitlines() if line.startswith("S1")]
+    assert (result.code, row.split()[1]) == (0, "skipped")
+    assert "the wheel of the model is not installed" in row
+    (listed,) = cli("reproduce", "--list", "--claims", "S1", "--json").json
+    assert listed["lacks"] == "the wheel of the model is not installed"
+
+
+class Interrupting(SquareCell):
+    """The user presses Ctrl-C at side 2, while the file `impatience` exists."""
+
+    def measure(self, progress: Progress) -> dict[str, Any]:
+        if self.side == 2 and Path("impatience").exists():
+            raise KeyboardInterrupt
+        return super().measure(progress)
+
+
+def test_ctrl_c_keeps_finished_cells_says_so_in_one_line_and_the_next_run_continues(cli, monkeypatch):
+    set_claims(monkeypatch, _claim("S1", "holds", Interrupting))
+    Path("impatience").touch()
+    result = cli("reproduce", "--preset", "standard")
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "note: interrupted; finished cells are kept in report, and the next run continues\n"
+    Path("impatience").unlink()
+    assert cli("reproduce", "--preset", "standard").code == 0
+    assert SquareCell.measured == [1, 2, 3, 4]
+
+
+def test_a_claim_with_failed_cells_is_undecided_and_says_where_until_they_are_tried_again(cli, monkeypatch):
     def judge(_results: object) -> Judgement:
         pytest.fail("judged without all results")
 
     faulty = _claim("S1", "holds", Faulty)
-    monkeypatch.setattr(registry, "CLAIMS", (replace(faulty, judge=judge),))
+    set_claims(monkeypatch, replace(faulty, judge=judge))
     Path("fault").touch()
     result = cli("reproduce", "--json")
     (outcome,) = result.json
@@ -145,10 +187,9 @@ def test_a_claim_with_failed_cells_is_undecided_and_says_where_until_they_are_tr
     assert outcome["measured"] == (
         f"2 of 2 cells failed, the first with RuntimeError: out of squares; see {folders[0]}, {folders[1]}"
     )
-    assert squares == []
     Path("fault").unlink()
     assert cli("reproduce", "--json").json == [outcome]
-    monkeypatch.setattr(registry, "CLAIMS", (faulty,))
+    set_claims(monkeypatch, faulty)
     assert cli("reproduce", "--retry-failed", "--json").json[0]["verdict"] == "holds"
 
 
@@ -181,17 +222,47 @@ def test_engine_options_that_do_not_fit_are_refused_and_nothing_is_written(cli, 
     assert list(Path().iterdir()) == []
 
 
-def test_the_list_measures_nothing(cli):
+def test_the_list_says_what_is_measured_and_measures_nothing(cli):
     result = cli("reproduce", "--list", "--json")
     assert [claim["id"] for claim in result.json] == ["S1", "S2", "S3"]
-    assert all(claim.keys() == {"id", "statement", "criterion", "source"} for claim in result.json)
+    assert result.json[0] == {
+        "id": "S1",
+        "statement": "Squares are holds.",
+        "criterion": "area = side²",
+        "source": "ours",
+        "preset": "quick",
+        "sizes": "2 cells",
+        "cells": 2,
+        "done": 0,
+        "minutes": None,
+        "how": "unknown",
+        "lacks": None,
+    }
     assert "Squares are undecided." in cli("reproduce", "--list").out
     assert SquareCell.measured == []
     assert list(Path().iterdir()) == []
 
 
+def test_the_list_knows_what_is_done(cli):
+    cli("reproduce", "--claims", "S1")
+    listed = cli("reproduce", "--list", "--preset", "standard").out.splitlines()
+    assert [line.split()[:4] for line in listed[1:]] == [
+        [name, "2", "of", "4"] for name in ("S1", "S2", "S3")
+    ]
+    assert cli("reproduce", "--list", "--json").json[0]["minutes"] == 0
+
+
+def test_the_list_expects_minutes_on_this_machine_for_the_real_claims(cli, monkeypatch):
+    set_claims(monkeypatch, *CLAIMS)
+    result = cli("reproduce", "--list", "--preset", "paper", "--claims", "K1,C1", "--json")
+    one_hop, capacity = result.json
+    assert 0 < one_hop["minutes"] < capacity["minutes"]
+    assert capacity["how"] == "estimated"
+    assert capacity["sizes"].startswith("N = 256, 1,024, 4,096; R = 2, 4, 8, 16; ")
+
+
 def test_a_real_claim_is_settled(cli, monkeypatch):
-    monkeypatch.setattr(registry, "CLAIMS", CLAIMS)
+    set_claims(monkeypatch, *CLAIMS)
     monkeypatch.setattr(one_hop, "SUBJECTS", {"quick": (8,)})
     monkeypatch.setattr(one_hop, "RELATIONS", (2,))
     (outcome,) = cli("reproduce", "--claims", "k1", "--json").json

@@ -28,6 +28,9 @@ UNFOLDED = 10_000
 LISTED = 20
 """Names and rows shown of a long list."""
 
+SPEED_SECONDS = 3600
+"""So far back the speed of work is looked at: one step may take many minutes."""
+
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -104,7 +107,13 @@ def progress_bars() -> Iterator[Report]:
         TextColumn("{task.fields[note]}"),
     )
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
+    with Progress(
+        *columns,
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+        speed_estimate_period=SPEED_SECONDS,
+    ) as bars:
 
         def report(task: str, done: int, total: int, note: str = "") -> None:
             if task not in tasks:

@@ -1,17 +1,27 @@
 """`georecall reproduce`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from georecall.cli.engine_options import ENGINES, AddressOption, RetryFailedOption, WorkersOption
-from georecall.cli.output import JsonOption, print_json, print_note, print_table, progress_bars
+from georecall.cli.output import JsonOption, err, print_json, print_note, print_table, progress_bars
 from georecall.errors import FolderError
 
-COLOURS = {"holds": "bold green", "fails": "bold red", "undecided": "bold yellow"}
-A_CLAIM_FAILS = 3
+if TYPE_CHECKING:
+    from georecall.claims import Claim, Outcome
+    from georecall.sweeps import Engine
+
+COLOURS = {
+    "holds": "bold green",
+    "fails": "bold red",
+    "undecided": "bold yellow",
+    "skipped": "dim",
+    "not measured": "dim",
+}
+A_CLAIM_FAILS, INTERRUPTED = 3, 130
 DEFAULT_ENGINE = "processes"
 
 
@@ -22,8 +32,13 @@ def run(
     claims: Annotated[
         str | None, typer.Option(help="Claims to settle, e.g. K1,K4; all by default.", show_default=False)
     ] = None,
-    list_only: Annotated[bool, typer.Option("--list", help="List the claims and stop.")] = False,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("report"),
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List the claims, their sizes and times, and stop.")
+    ] = False,
+    plot_only: Annotated[
+        bool, typer.Option("--plot-only", help="Measure nothing: judge and draw what is on disk.")
+    ] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the report.")] = Path("report"),
     engine: Annotated[
         str | None, typer.Option(help=f"{ENGINES} By default {DEFAULT_ENGINE}.", show_default=False)
     ] = None,
@@ -36,27 +51,36 @@ def run(
 
     Example: `georecall reproduce --preset quick --claims K1,K4 -o report/`
     """
-    from georecall.claims import reproduce, select
-    from georecall.report.claim_figures import write_claim_figures
+    from georecall.claims import reproduce, select, standings
+    from georecall.report.writing import write_report
     from georecall.sweeps import choose_engine
 
     chosen = select(claims)
-    if list_only:
-        fields = ("id", "statement", "criterion", "source")
-        listed = [{field: getattr(claim, field) for field in fields} for claim in chosen]
-        if json:
-            print_json(listed)
-        else:
-            print_table(fields[:3], ([claim[field] for field in fields[:3]] for claim in listed))
-        return
     if output.exists() and not output.is_dir():
         raise FolderError(f"{output}: expected a folder to write, found a file")
     chosen_engine = choose_engine(engine or DEFAULT_ENGINE, workers=workers, address=address, cells=1)
-    with progress_bars() as progress:
-        outcomes = reproduce(
-            chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed
-        )
-    write_claim_figures((outcome for outcome in outcomes if outcome.results), output / "figures")
+    if list_only:
+        _list(chosen, preset, output, engine=chosen_engine, json=json)
+        return
+    try:
+        with progress_bars() as progress:
+            outcomes = (
+                standings(preset, output)
+                if plot_only
+                else reproduce(
+                    chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed
+                )
+            )
+            page = write_report(outcomes, output, progress)
+    except KeyboardInterrupt:
+        print_note(f"interrupted; finished cells are kept in {output}, and the next run continues")
+        raise typer.Exit(INTERRUPTED) from None
+    ids = {claim.id for claim in chosen}
+    _show([outcome for outcome in outcomes if outcome.id in ids], page, json=json)
+
+
+def _show(outcomes: list["Outcome"], page: Path, *, json: bool) -> None:
+    """Print the outcomes; the exit code says whether a claim fails."""
     if json:
         print_json([outcome.to_dict() for outcome in outcomes])
     else:
@@ -67,6 +91,67 @@ def run(
                 for o in outcomes
             ),
         )
-        print_note(f"results and figures are in {output}")
-    if any(outcome.verdict == "fails" for outcome in outcomes):
+        print_note(f"the page of this report is {page}")
+    failing = [outcome.id for outcome in outcomes if outcome.verdict == "fails"]
+    if failing:
+        err.print(f"claims that fail: {', '.join(failing)}")
         raise typer.Exit(A_CLAIM_FAILS)
+
+
+def _list(claims: tuple["Claim", ...], preset: str, folder: Path, *, engine: "Engine", json: bool) -> None:
+    """What the claims say, what is measured for them, what is measured already, and how long the rest will take."""
+    from georecall.report.page_text import duration
+
+    listed = _listed(claims, preset, folder, engine=engine)
+    if json:
+        print_json(listed)
+        return
+    fields = ("sizes", "statement", "criterion")
+    print_table(
+        ("id", "done", "time left", *fields),
+        (
+            (
+                row["id"],
+                f"{row['done']} of {row['cells']}",
+                _time_left(row),
+                *(row[field] for field in fields),
+            )
+            for row in listed
+        ),
+    )
+    left = 60 * sum(row["minutes"] or 0 for row in listed if row["lacks"] is None)
+    if left:
+        print_note(f"about {duration(left)} in all, {engine.workers} cells at once; shared cells count once")
+
+
+def _listed(
+    claims: tuple["Claim", ...], preset: str, folder: Path, *, engine: "Engine"
+) -> list[dict[str, Any]]:
+    from georecall.claims.registry import CELLS, checked_preset
+    from georecall.claims.sizes import sizes_text
+    from georecall.claims.timing import expectations, minutes_here
+
+    size = checked_preset(preset)
+    minutes = minutes_here(engine.workers)
+    return [
+        {
+            **{field: getattr(claim, field) for field in ("id", "statement", "criterion", "source")},
+            "preset": preset,
+            "sizes": sizes_text(claim.cells(size)),
+            "cells": expected.cells,
+            "done": expected.done,
+            "minutes": minutes(expected),
+            "how": expected.how,
+            "lacks": claim.lacks(),
+        }
+        for claim, expected in zip(claims, expectations(claims, size, folder / CELLS), strict=True)
+    ]
+
+
+def _time_left(row: dict[str, Any]) -> str:
+    """A time with how it is known; what is done takes none, and what cannot be measured here says why."""
+    from georecall.report.page_text import duration
+
+    if row["minutes"] == 0 or row["lacks"] is not None:
+        return row["lacks"] or "none"
+    return "unknown" if row["minutes"] is None else f"{duration(60 * row['minutes'])}, {row['how']}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -11,7 +10,7 @@ from altair.typing import ChartType
 from georecall.analysis.scaling import CapacityPoint
 from georecall.claims.claim import Outcome
 from georecall.claims.dissection import world_of
-from georecall.report.capacity_figures import capacity_figure
+from georecall.report.capacity_figures import TICKS, capacity_figure
 from georecall.report.dissection_figures import (
     ablation_figure,
     dose_figure,
@@ -21,7 +20,8 @@ from georecall.report.dissection_figures import (
     swap_figure,
     variance_figure,
 )
-from georecall.report.figures import save_figure, theme
+from georecall.report.figures import theme
+from georecall.report.probing_figures import layers_figure, superposed_states_figure
 from georecall.report.transfer_figures import transfer_bars, transfer_rows
 
 Row = dict[str, Any]
@@ -30,15 +30,15 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 """The palette of Okabe and Ito, which the colour-blind tell apart too."""
 
 
-def write_claim_figures(outcomes: Iterable[Outcome], folder: Path) -> list[Path]:
-    """Draw every outcome, as HTML that works offline and as PNG; returns the files."""
-    written = []
-    for outcome in outcomes:
-        figure = FIGURES[outcome.id](outcome)
-        for suffix in (".html", ".png"):
-            written.append(folder / f"{outcome.id}{suffix}")
-            save_figure(figure, written[-1])
-    return written
+def claim_figure(outcome: Outcome) -> ChartType | None:
+    """The figure of a claim; None if it has no results, or no figure is made of them."""
+    draw = FIGURES.get(outcome.id)
+    return draw(outcome) if draw is not None and outcome.results else None
+
+
+def stamp(outcome: Outcome) -> str:
+    """The line that stands in every figure: the claim, the preset and the verdict."""
+    return f"{outcome.id}, {outcome.preset}: {outcome.verdict}"
 
 
 def one_hop_figure(outcome: Outcome) -> alt.Chart:
@@ -47,8 +47,8 @@ def one_hop_figure(outcome: Outcome) -> alt.Chart:
     return _lines(
         outcome,
         rows,
-        x=alt.X(**_log("N", "subjects N")),
-        y=alt.Y(**_log("d", "dimension d = R·p")),
+        x=alt.X(**_log("N", "subjects N", (row["N"] for row in rows))),
+        y=alt.Y(**_log("d", "dimension d = R·p", TICKS)),
         by="R",
         title="One hop: d against N",
     )
@@ -68,7 +68,7 @@ def several_hops_figure(outcome: Outcome) -> alt.Chart:
         outcome,
         rows,
         x=alt.X("k:O", title="hops k", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y(**_log("d", "dimension d")),
+        y=alt.Y(**_log("d", "dimension d", TICKS)),
         by="world",
         title="Several hops without a chain of thought: d against k",
     )
@@ -105,7 +105,7 @@ def bounds_figure(outcome: Outcome) -> alt.Chart:
     return _lines(
         outcome,
         rows,
-        x=alt.X(**_log("N", "subjects N")),
+        x=alt.X(**_log("N", "subjects N", (row["N"] for row in rows))),
         y=alt.Y("ratio:Q", title="bits a fact over the bound", scale=alt.Scale(domainMin=1, zero=False)),
         by="levels",
         title="One hop: how close the code is to the counting bound",
@@ -115,7 +115,9 @@ def bounds_figure(outcome: Outcome) -> alt.Chart:
 def threshold_figure(outcome: Outcome) -> alt.HConcatChart:
     """C1 and C2: d* against N for each R and against R·log2 N, beside the construction and the bounds."""
     points = [CapacityPoint.of(r) for r in outcome.results if r["width"] == "4d"]
-    return capacity_figure(points, title=f"{outcome.id}, {outcome.preset}: {outcome.verdict}")
+    figure = capacity_figure(points)
+    figure.title.subtitle = [stamp(outcome), figure.title.subtitle]
+    return figure
 
 
 def attention_figure(outcome: Outcome) -> alt.Chart:
@@ -157,8 +159,7 @@ def depth_figure(outcome: Outcome) -> alt.Chart:
 
 def transfer_figure(outcome: Outcome) -> alt.LayerChart:
     """C7: accuracy on new worlds against R, by recipe and method."""
-    subtitle = f"{outcome.id}, {outcome.preset}: {outcome.verdict}"
-    return transfer_bars(transfer_rows(outcome.results), subtitle=subtitle)
+    return transfer_bars(transfer_rows(outcome.results), subtitle=stamp(outcome))
 
 
 def superposition_figure(found: Row, names: list[str]) -> ChartType | None:
@@ -196,8 +197,23 @@ def dissection_figure(
             heading = alt.Title(world_of(r), fontSize=14)
             recipes.setdefault(r["recipe"], []).append(headed(drawn, heading))
     columns = [alt.vconcat(*worlds, spacing=36) for worlds in recipes.values()]
-    subtitle = f"{outcome.id}, {outcome.preset}: {outcome.verdict}"
-    return framed(arrange(*columns, spacing=48), title, subtitle=subtitle)
+    return framed(arrange(*columns, spacing=48), title, subtitle=stamp(outcome))
+
+
+def probing_figure(outcome: Outcome, *, title: str, draw: Callable[[Row], ChartType | None]) -> ChartType:
+    """L1 and L2: every table of facts that can be drawn, below each other."""
+    tables = []
+    for r in outcome.results:
+        drawn = draw(r["findings"])
+        if drawn is not None:
+            heading = f"{r['example']}, {r['subjects']} subjects, {r['facts']} facts"
+            tables.append(headed(drawn, alt.Title(heading, fontSize=14)))
+    return framed(alt.vconcat(*tables, spacing=40), title, subtitle=stamp(outcome))
+
+
+def joint_figure(findings: Row) -> ChartType | None:
+    """L2: the joint fit by layer, and what each relation adds; None where there are too few subjects."""
+    return superposed_states_figure(findings["joint"]) if findings["joint"] else None
 
 
 FIGURES: dict[str, Callable[[Outcome], ChartType]] = {
@@ -226,6 +242,10 @@ FIGURES: dict[str, Callable[[Outcome], ChartType]] = {
     "C7": transfer_figure,
     "C8": depth_figure,
     "C9": attention_figure,
+    "L1": partial(
+        probing_figure, title="What a linear probe reads off the subject, by layer", draw=layers_figure
+    ),
+    "L2": partial(probing_figure, title="Hidden states as superpositions", draw=joint_figure),
 }
 
 
@@ -236,7 +256,7 @@ def _lines(outcome: Outcome, rows: list[Row], *, x: alt.X, y: alt.Y, by: str, ti
             alt.InlineData(values=rows),
             width=520,
             height=320,
-            title=alt.Title(title, subtitle=f"{outcome.id}, {outcome.preset}: {outcome.verdict}"),
+            title=alt.Title(title, subtitle=stamp(outcome)),
         )
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45))
         .encode(
@@ -255,6 +275,11 @@ def _lines(outcome: Outcome, rows: list[Row], *, x: alt.X, y: alt.Y, by: str, ti
     return chart
 
 
-def _log(field: str, title: str) -> dict[str, Any]:
-    """A logarithmic channel."""
-    return {"shorthand": f"{field}:Q", "title": title, "scale": alt.Scale(type="log", nice=False, padding=12)}
+def _log(field: str, title: str, values: Iterable[int]) -> dict[str, Any]:
+    """A logarithmic channel with ticks at these values, and labels where there is room."""
+    return {
+        "shorthand": f"{field}:Q",
+        "title": title,
+        "scale": alt.Scale(type="log", nice=False, padding=12),
+        "axis": alt.Axis(values=sorted(set(values)), format=",", labelOverlap="greedy", labelSeparation=8),
+    }

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from georecall.errors import FolderError
 from georecall.progress import Progress
 from georecall.storage.folders import whole_folder
+from georecall.sweeps.environment import environment
 from georecall.sweeps.json_files import json_text, read_object
 from georecall.sweeps.locks import alone
 
@@ -67,10 +68,11 @@ class Cell(BaseModel, ABC):
         return self.result(root)
 
     def measure_to_disk(self, root: Path, progress: Progress) -> None:
-        """Measure now and write the result with its `seconds`; the caller holds the cell's lock."""
+        """Measure now and write the result with `seconds` and `environment`; the caller holds the cell's lock."""
         started = time.monotonic()
         result = dict(self.result_in(root, progress))
         result["seconds"] = round(time.monotonic() - started, 3)
+        result["environment"] = environment()
         self.write(root, RESULT, result)
 
     def write(self, root: Path, file: str, content: dict[str, Any]) -> None:

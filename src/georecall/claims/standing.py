@@ -1,0 +1,58 @@
+"""How the cells of a claim stand on disk: measured, failed or missing, and with which version of georecall."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from georecall.sweeps import Cell
+from georecall.sweeps.failures import Failure, has_failed, read_failure
+
+State = Literal["measured", "failed", "missing"]
+NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellStanding:
+    """A cell with what is on disk for its present config: a result, a failure, or neither.
+
+    `result` holds the fields of the config too.
+    """
+
+    cell: Cell
+    result: dict[str, Any] | None = None
+    failure: Failure | None = None
+
+    @property
+    def state(self) -> State:
+        """Which of the two is there."""
+        if self.result is not None:
+            return "measured"
+        return "missing" if self.failure is None else "failed"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the result was measured with; empty for cells of before that was recorded, and without a result."""
+        return (self.result or {}).get("environment", {})
+
+    @property
+    def version(self) -> str:
+        """The version of georecall that measured it."""
+        return self.environment.get("georecall", NOT_RECORDED)
+
+
+def cell_standings(cells: Sequence[Cell], root: Path) -> tuple[CellStanding, ...]:
+    """What is on disk for each cell; an old result has another config or revision, so another folder.
+
+    Raises:
+        FolderError: a file of a cell is damaged.
+    """
+    return tuple(_standing(cell, root) for cell in cells)
+
+
+def _standing(cell: Cell, root: Path) -> CellStanding:
+    if cell.is_measured(root):
+        return CellStanding(cell=cell, result=cell.config | cell.result(root))
+    if has_failed(cell, root):
+        return CellStanding(cell=cell, failure=read_failure(root / cell.folder_name, cell.config))
+    return CellStanding(cell=cell)

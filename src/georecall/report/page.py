@@ -1,0 +1,120 @@
+"""One page of all claims: it opens from disk, and needs no network."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from georecall.claims.claim import VERDICTS, Outcome
+from georecall.report.claim_figures import claim_figure, stamp
+from georecall.report.embedded import Embedded, embedded, page_config
+from georecall.report.key_figures import key_figure
+from georecall.report.page_text import (
+    Group,
+    environments,
+    measured_groups,
+    remarks,
+    unbroken,
+    what_was_run,
+    with_code,
+)
+from georecall.storage.files import write_text
+
+FAMILIES = {"K": "Constructions", "C": "Trained models", "L": "Language models"}
+"""The families of claims by the first letter of their ids."""
+VEGA = "window.vegaEmbed = vegaEmbed;"
+"""What the page's own script needs of the libraries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A claim as the page shows it."""
+
+    outcome: Outcome
+    key: str
+    measured: tuple[Group, ...]
+    run: dict[str, str]
+    remarks: tuple[str, ...]
+    figure: Embedded | None
+
+
+def write_page(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write the page of these outcomes, all of one preset."""
+    write_text(path, page_html(outcomes))
+
+
+def page_html(outcomes: Sequence[Outcome]) -> str:
+    """The page as text: what it is, a summary, a section for each claim, and the environments.
+
+    Whatever stands in an outcome is text and never markup. Scripts are admitted by their hashes, and nothing is
+    fetched, so that even markup that got in would run nothing.
+    """
+    templates = Environment(
+        loader=PackageLoader("georecall.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {"unbroken": unbroken, "with_code": with_code}
+    scripts = [_vega(), _source(templates, "page.js")]
+    verdicts = [outcome.verdict for outcome in outcomes]
+    return templates.get_template("page.html").render(
+        families=_families([_section(outcome) for outcome in outcomes]),
+        counts={verdict: verdicts.count(verdict) for verdict in VERDICTS if verdict in verdicts},
+        environments=environments(outcomes),
+        presets=list(dict.fromkeys(outcome.preset for outcome in outcomes)),
+        version=version("georecall"),
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        config=page_config(),
+        style=_source(templates, "page.css"),
+        scripts=scripts,
+        hashes=" ".join(map(_hash, scripts)),
+    )
+
+
+def _section(outcome: Outcome) -> Section:
+    return Section(
+        outcome=outcome,
+        key=key_figure(outcome),
+        measured=measured_groups(outcome.measured),
+        run=what_was_run(outcome),
+        remarks=remarks(outcome),
+        figure=_figure(outcome),
+    )
+
+
+def _figure(outcome: Outcome) -> Embedded | None:
+    figure = claim_figure(outcome)
+    return None if figure is None else embedded(figure, stamp=stamp(outcome))
+
+
+def _families(sections: Sequence[Section]) -> dict[str, list[Section]]:
+    found: dict[str, list[Section]] = {}
+    for section in sections:
+        found.setdefault(FAMILIES.get(section.outcome.id[0], "Other claims"), []).append(section)
+    return found
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, once for all figures."""
+    return vl_convert.javascript_bundle(VEGA).replace("</script", "<\\/script")
+
+
+def _source(templates: Environment, name: str) -> str:
+    source: Any = templates.loader
+    return source.get_source(templates, name)[0]
+
+
+def _hash(script: str) -> str:
+    """How the page's policy names a script that may run."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -1,0 +1,77 @@
+"""The results of all cells as one table, a row for each claim and cell, for those who go on with the numbers."""
+
+import json
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from georecall.claims.claim import Outcome
+from georecall.claims.standing import CellStanding
+from georecall.storage.files import write_bytes
+
+Row = dict[str, Any]
+SIZES = ("n_subjects", "n_relations", "hops")
+ENVIRONMENT = ("georecall", "torch", "numpy", "python", "machine", "date")
+ABOUT = {"seconds", "environment"}
+"""What a result says of its own measurement."""
+SCHEMA: dict[str, type[pl.DataType] | pl.DataType] = {
+    "claim": pl.String,
+    "preset": pl.String,
+    "kind": pl.String,
+    "key": pl.String,
+    "state": pl.String,
+    **dict.fromkeys(SIZES, pl.Int64),
+    "seconds": pl.Float64,
+    **dict.fromkeys(ENVIRONMENT, pl.String),
+    "failure": pl.String,
+    "config": pl.String,
+    "numbers": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
+}
+
+
+def results_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
+    """A row for each cell of each claim; `config` is JSON, `numbers` are the numbers of the result by their places.
+
+    In long form: `table.explode("numbers").unnest("numbers")`.
+    """
+    return pl.DataFrame(
+        [_row(outcome, cell) for outcome in outcomes for cell in outcome.cells], schema=SCHEMA
+    )
+
+
+def write_results_table(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write the table as Parquet."""
+    content = BytesIO()
+    results_table(outcomes).write_parquet(content)
+    write_bytes(path, content.getvalue())
+
+
+def _row(outcome: Outcome, cell: CellStanding) -> Row:
+    config, result = cell.cell.config, cell.result or {}
+    measured = {name: value for name, value in result.items() if name not in config.keys() | ABOUT}
+    return {
+        "claim": outcome.id,
+        "preset": outcome.preset,
+        "kind": config["kind"],
+        "key": cell.cell.key,
+        "state": cell.state,
+        **{name: config.get(name) for name in SIZES},
+        "seconds": result.get("seconds"),
+        **{name: cell.environment.get(name) for name in ENVIRONMENT},
+        "failure": None if cell.failure is None else cell.failure.summary,
+        "config": json.dumps(config, ensure_ascii=False),
+        "numbers": [{"name": name, "value": float(value)} for name, value in numbers_of(measured)],
+    }
+
+
+def numbers_of(value: Any, name: str = "") -> Iterator[tuple[str, int | float]]:
+    """The numbers in a result with their places in it, such as `dissection.readout.chance`; false is 0."""
+    if isinstance(value, int | float):
+        yield name, value
+    elif isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            yield from numbers_of(part, f"{name}.{key}" if name else str(key))

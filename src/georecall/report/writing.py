@@ -1,0 +1,39 @@
+"""All that a report consists of, written beside its cells."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from georecall.claims.claim import Outcome
+from georecall.progress import Progress, no_progress
+from georecall.report.claim_figures import claim_figure
+from georecall.report.figures import save_figure
+from georecall.report.page import write_page
+from georecall.report.results_table import write_results_table
+from georecall.storage.files import write_text
+
+SUFFIXES = (".png", ".svg")
+OUTCOMES, TABLE, FIGURES, PAGE = "results.json", "results.parquet", "figures", "index.html"
+
+
+def write_report(outcomes: Sequence[Outcome], folder: Path, progress: Progress = no_progress) -> Path:
+    """Write outcomes, table, figures and page of one preset; returns the page."""
+    listed = [outcome.to_dict() for outcome in outcomes]
+    write_text(folder / OUTCOMES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+    write_results_table(outcomes, folder / TABLE)
+    write_figures(outcomes, folder / FIGURES, progress)
+    write_page(outcomes, folder / PAGE)
+    return folder / PAGE
+
+
+def write_figures(outcomes: Sequence[Outcome], folder: Path, progress: Progress = no_progress) -> None:
+    """Draw every outcome as PNG and SVG; figures of claims that have no results now are taken away."""
+    for place, outcome in enumerate(outcomes):
+        progress("figures", place, len(outcomes), outcome.id)
+        figure = claim_figure(outcome)
+        for path in (folder / f"{outcome.id}{suffix}" for suffix in SUFFIXES):
+            if figure is None:
+                path.unlink(missing_ok=True)
+            else:
+                save_figure(figure, path)
+    progress("figures", len(outcomes), len(outcomes))
