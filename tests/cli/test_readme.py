@@ -4,25 +4,15 @@ import json
 import re
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
 
+from documents import ROOT, blocks, commands
 from georecall.cli.app import app
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/memory.md"]
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
-
-
-def shown_commands() -> list[tuple[str, str]]:
-    """Every `$ command` of the README, and the output below it."""
-    parts = re.split(r"^\$ ", "".join(blocks("console")), flags=re.MULTILINE)[1:]
-    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
 
 
 @pytest.fixture
@@ -33,9 +23,9 @@ def examples(cli, tmp_path):
 
 
 def test_the_commands_of_the_readme_print_what_it_shows(examples):
-    commands = shown_commands()
-    assert len(commands) > 5
-    for command, output in commands:
+    shown = commands("".join(block.text for block in blocks(README, "console")))
+    assert len(shown) > 5
+    for command, output in shown:
         program, *arguments = shlex.split(command)
         result = examples(*arguments)
         assert program == "georecall"
@@ -45,7 +35,7 @@ def test_the_commands_of_the_readme_print_what_it_shows(examples):
 def test_the_snippets_of_the_readme_print_what_their_comments_say(examples, capsys):
     examples("compile", "examples/family.csv", "-o", "family")
     names: dict[str, object] = {}
-    for snippet in blocks("python"):
+    for snippet in (block.text for block in blocks(README, "python")):
         exec(compile(snippet, "README.md", "exec"), names)  # noqa: S102
         promised = re.findall(r"^print\(.*\)  # (.*)$", snippet, flags=re.MULTILINE)
         assert len(promised) == snippet.count("print(")
@@ -64,15 +54,13 @@ def test_the_make_targets_that_documents_name_exist():
 
 
 def test_the_readme_lists_the_commands_that_exist_and_no_others():
-    listed = re.findall(
-        r"^\| ((?:`[a-z]+`(?:, )?)+) \|", README.split("## With transformers")[0], re.MULTILINE
-    )
+    listed = re.findall(r"^\| ((?:`[a-z]+`(?:, )?)+) \|", TEXT.split("## With transformers")[0], re.MULTILINE)
     named = {name for cell in listed for name in re.findall(r"[a-z]+", cell)}
     assert named == {command.name for command in app.registered_commands}
 
 
 def test_the_readme_lists_the_packages_that_exist_and_no_others():
-    named = re.findall(r"^\| `(\w+)` \|", README.split("## Where things are")[1], re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \|", TEXT.split("## Where things are")[1], re.MULTILINE)
     assert set(named) == {path.parent.name for path in (ROOT / "src/georecall").glob("*/*.py")}
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+from documents import ROOT, blocks, with_outputs
+
 IMPORTED = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
 
 
@@ -44,12 +43,10 @@ class Example:
 
 def examples() -> list[Example]:
     """All examples in order; the first compiles what the others use."""
-    title, *parts = SECTION.split((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
-    sections = ["", *parts[::2]], [title, *parts[1::2]]
     return [
-        Example(section, *found)
-        for section, text in zip(*sections, strict=True)
-        for found in EXAMPLE.findall(text)
+        Example(code.section, code.text, output.text)
+        for code, output in with_outputs(blocks(ROOT / "docs" / "clients.md"))
+        if code.language == "python"
     ]
 
 

@@ -7,11 +7,14 @@ from georecall.cli import (
     ask,
     bounds,
     capacity,
+    compare,
     compile_,
     edit,
+    explore,
     forget,
     gguf,
     info,
+    probe,
     reproduce,
     sweep,
     train,
@@ -36,6 +39,7 @@ app.command("ask", context_settings=NAMES)(ask.run)
 app.command("verify")(verify.run)
 app.command("edit", context_settings=NAMES)(edit.run)
 app.command("forget", context_settings=NAMES)(forget.run)
+app.command("explore")(explore.run)
 app.command("gguf")(gguf.run)
 app.command("info")(info.run)
 app.command("bounds")(bounds.run)
@@ -43,5 +47,7 @@ app.command("train")(train.run)
 app.command("transfer")(transfer.run)
 app.command("capacity")(capacity.run)
 app.command("analyze")(analyze.run)
+app.command("probe")(probe.run)
 app.command("reproduce")(reproduce.run)
+app.command("compare")(compare.run)
 app.add_typer(sweep.app, name="sweep")

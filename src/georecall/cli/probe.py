@@ -1,0 +1,234 @@
+"""`georecall probe`."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from georecall.cli.output import (
+    JsonOption,
+    out,
+    print_json,
+    print_note,
+    print_pairs,
+    print_table,
+    progress_bars,
+    shown,
+)
+from georecall.errors import FolderError, GeorecallError
+
+if TYPE_CHECKING:
+    from georecall.facts.table import FactTable
+    from georecall.probing import LanguageModel, ProbeReport, Templates
+
+RESULT, ROWS, STATES, FIGURES = "result.json", "probes.parquet", "states", "figures"
+
+
+def run(
+    facts: Annotated[
+        Path | None,
+        typer.Argument(help="A .csv, .tsv, .jsonl, .parquet or relation .json file.", show_default=False),
+    ] = None,
+    example: Annotated[
+        str | None,
+        typer.Option(help="A table that is shipped: countries, elements or cities.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder or name of a causal language model; the packaged SmolLM2 by default.",
+            show_default=False,
+        ),
+    ] = None,
+    gguf: Annotated[
+        Path | None, typer.Option(help="A GGUF file, alone or in the folder of --model.", show_default=False)
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.")] = Path("probe"),
+    template: Annotated[
+        str | None,
+        typer.Option(help="Sentence in which a subject's state is read, with {subject}.", show_default=False),
+    ] = None,
+    templates: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file of sentences for the subject and for each relation.", show_default=False
+        ),
+    ] = None,
+    layers: Annotated[str, typer.Option(help="all, or e.g. 8,12 or 20-24 or 3-30:3.")] = "all",
+    known_only: Annotated[
+        bool, typer.Option("--known-only", help="Probe only the facts that the model recalls.")
+    ] = False,
+    shots: Annotated[int, typer.Option(help="Examples before each question.")] = 0,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation by subject.")] = 5,
+    shuffles: Annotated[int, typer.Option(help="Times the labels are shuffled, as a control.")] = 5,
+    swaps: Annotated[
+        int, typer.Option(help="Subjects a relation for the causal check; 0 leaves it out.")
+    ] = 24,
+    random_weights: Annotated[
+        bool,
+        typer.Option(
+            "--random-weights/--no-random-weights", help="A model that was not trained, as a control."
+        ),
+    ] = True,
+    answer_prefix: Annotated[str, typer.Option(help="What stands between a question and its answer.")] = " ",
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Read blank objects of the table as unknown facts.")
+    ] = False,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, …")] = "cpu",
+    batch: Annotated[int, typer.Option(min=1, help="Prompts at once.")] = 32,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads of the analysis; a core each by default.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides folds, shuffles, swaps and random weights.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Ask a pretrained language model for the facts of a table, and probe its hidden states for them.
+
+    Example: `georecall probe --example countries -o probe/`
+    """
+    asked = locals()
+    if facts is not None and example is not None:
+        raise GeorecallError(f"expected a file of facts or --example, got both: {facts} and {example}")
+    if output.exists() and not output.is_dir():
+        raise FolderError(f"{output}: expected a folder to write, found a file")
+    table, sentences = _table(facts, example, template, templates, allow_missing=allow_missing)
+
+    from georecall.probing import StateCache, checked_settings, probe_model, read_layers
+
+    names = ("known_only", "shots", "folds", "shuffles", "swaps", "random_weights", "seed")
+    settings = checked_settings(layers=read_layers(layers), **{name: asked[name] for name in names})
+    sentences = sentences.completed(table.relations)
+    lm = _model(model, gguf, dtype=dtype, device=device)
+    settings.layers_of(lm.n_layers)
+    with progress_bars() as progress:
+        report = probe_model(
+            lm,
+            table,
+            sentences,
+            settings,
+            answer_prefix=answer_prefix,
+            batch=batch,
+            cache=StateCache(output / STATES),
+            n_jobs=workers or _cores(),
+            progress=progress,
+        )
+    content = _write(output, report)
+    if json:
+        print_json(content | {"folder": str(output)})
+    else:
+        _show(output, content)
+
+
+def _table(
+    facts: Path | None,
+    example: str | None,
+    template: str | None,
+    templates: Path | None,
+    *,
+    allow_missing: bool,
+) -> "tuple[FactTable, Templates]":
+    """The table and the sentences to ask with."""
+    from georecall.facts.readers import read_table
+    from georecall.probing.examples import load_example
+    from georecall.probing.templates import Templates, read_templates
+
+    if example is not None:
+        table, sentences = load_example(example)
+    elif facts is not None:
+        table, report = read_table(facts, allow_missing=allow_missing)
+        sentences = Templates()
+        for note in report.notes():
+            print_note(note)
+    else:
+        raise GeorecallError("expected a file of facts or --example, got neither")
+    if templates is not None:
+        sentences = read_templates(templates)
+    if template is not None:
+        sentences = Templates(subject=template, relations=sentences.relations)
+    return table, sentences
+
+
+def _model(model: str | None, gguf: Path | None, *, dtype: str, device: str) -> "LanguageModel":
+    """The model that was asked for, or the packaged one."""
+    from georecall.errors import MissingPackageError
+    from georecall.probing import LanguageModel
+    from georecall.probing.packaged_model import lacks_packaged_model, packaged_model
+
+    if model is None and gguf is None:
+        if lacks := lacks_packaged_model():
+            raise MissingPackageError(f"expected --model or --gguf, as {lacks}")
+        gguf = packaged_model()
+    return LanguageModel.load(model, gguf=gguf, dtype=dtype, device=device)
+
+
+def _cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
+    """Figures and records, then the result, which says that they are whole; returns the result."""
+    import polars as pl
+
+    from georecall.report.figures import save_figure
+    from georecall.report.probing_figures import TITLES, probing_figures
+    from georecall.storage.files import write_bytes, write_text
+    from georecall.sweeps.environment import environment
+    from georecall.sweeps.json_files import json_text
+
+    content = report.to_dict() | {"environment": environment()}
+    figures = probing_figures(content, subtitle=_subtitle(content))
+    for name in TITLES:
+        for suffix in (".html", ".png"):
+            path = output / FIGURES / f"{name}{suffix}"
+            if name in figures:
+                save_figure(figures[name], path)
+            else:
+                path.unlink(missing_ok=True)
+    rows = BytesIO()
+    pl.DataFrame(list(report.findings.records()), infer_schema_length=None).write_parquet(rows)
+    write_bytes(output / ROWS, rows.getvalue())
+    write_text(output / RESULT, json_text(content))
+    return content
+
+
+def _subtitle(content: dict[str, Any]) -> str:
+    return f"{content['model']}; {content['subjects']:,} subjects, {content['facts']:,} facts"
+
+
+def _show(output: Path, content: dict[str, Any]) -> None:
+    from georecall.probing.wording import remarks
+
+    findings = content["findings"]
+    print_pairs(
+        {
+            "wrote": output,
+            "model": content["model"],
+            "table": f"{content['subjects']:,} subjects, {content['facts']:,} facts",
+            "layers": f"{len(findings['layers']) - 1}, and layer 0 as a control",
+        }
+    )
+    print_table(("relation", "recalled", "score", "verdict"), _rows(content))
+    for line in remarks(content):
+        out.print(Text(shown(line)))
+
+
+def _rows(content: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    from georecall.report.probing_figures import SCORES
+
+    for found in content["findings"]["evidence"]:
+        known = content["knowledge"][found["relation"]]
+        yield (
+            shown(found["relation"]),
+            f"{known['known']:,} of {known['facts']:,}",
+            SCORES[found["kind"]],
+            shown(found["words"]),
+        )
+    for relation, reason in content["findings"]["skipped"].items():
+        yield shown(relation), "", "", f"skipped: {reason}"

@@ -1,0 +1,1 @@
+"""Transformers that run: a small one of our own, and stock OPT and Llama."""
