@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 REPORT ?= report
 MEMORY ?= $(REPORT)/countries
 
-.PHONY: install reproduce test lint types docs serve-docs bench clean
+.PHONY: install reproduce browser test lint types docs serve-docs bench clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -22,7 +22,11 @@ reproduce: install  ## compile the real table, ask it, check it, and settle the 
 	$(BIN)/georecall verify $(MEMORY)
 	$(BIN)/georecall reproduce -o $(REPORT) || test $$? -eq 3  # a claim that fails is a result, not an error
 
-test: install  ## the whole test suite
+browser:  ## Debian's Chromium, for the tests of pages
+	@command -v chromium >/dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
+		|| echo "Chromium cannot be installed here: the tests of pages are skipped"
+
+test: install browser  ## the whole test suite
 	OMP_NUM_THREADS=1 ORT_DISABLE_TELEMETRY=1 $(BIN)/pytest --numprocesses auto
 
 lint: install

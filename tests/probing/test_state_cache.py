@@ -170,3 +170,67 @@ def test_a_cache_that_cannot_be_written_is_named(llama, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(FolderError, match="cannot be written"):
         extract(llama, StateCache(tmp_path / "file"))
+
+
+DESCRIPTION = {"asked": "facts", "model": "a digest", "templates": {"capital": ["São Tomé {subject}"]}}
+ARRAYS = {"values": np.array([[1.5, np.nan], [-0.0, 2.0]]).T, "known": np.array([True, False])}
+
+
+def remembered(cache: StateCache, *, description=DESCRIPTION, arrays=ARRAYS):
+    """What is remembered, and how often it was made."""
+    made: list[int] = []
+
+    def make():
+        made.append(1)
+        return arrays
+
+    return cache.remembered(description, make), len(made)
+
+
+def test_what_was_asked_once_is_not_asked_again(cache):
+    first, second = remembered(cache), remembered(cache, arrays={"values": np.zeros(1)})
+    assert (first[1], second[1]) == (1, 0)
+    for found, _ in (first, second):
+        assert found.keys() == ARRAYS.keys()
+        for name, array in ARRAYS.items():
+            np.testing.assert_array_equal(found[name], array)
+            assert found[name].dtype == array.dtype
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"model": "another"}, {"templates": {"capital": ["{subject}"]}}, {"shots": 2}],
+    ids=["model", "templates", "more"],
+)
+def test_another_description_is_asked_for_itself(changed, cache):
+    remembered(cache)
+    found, made = remembered(cache, description=DESCRIPTION | changed, arrays={"other": np.ones(2)})
+    assert made == 1
+    np.testing.assert_array_equal(found["other"], 1)
+
+
+def test_what_is_remembered_says_what_it_is(cache):
+    remembered(cache)
+    said = json.loads((entry_of(cache) / "states.json").read_text(encoding="utf-8"))
+    assert {name: said[name] for name in DESCRIPTION} == DESCRIPTION
+
+
+def test_a_killed_question_is_asked_again(cache):
+    def kill():
+        raise KilledError
+
+    with pytest.raises(KilledError):
+        cache.remembered(DESCRIPTION, kill)
+    assert not list(cache.folder.rglob("*.safetensors"))
+    assert remembered(cache)[1] == 1
+
+
+@pytest.mark.parametrize("damage", [truncate, empty])
+def test_damaged_arrays_are_named_and_made_anew_only_when_they_are_deleted(damage, cache):
+    remembered(cache)
+    path = entry_of(cache) / "arrays.safetensors"
+    damage(path)
+    with pytest.raises(FolderError, match=f"{path.name}: damaged .*the next run makes it anew"):
+        remembered(cache)
+    path.unlink()
+    assert remembered(cache)[1] == 1

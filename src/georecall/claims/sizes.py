@@ -17,6 +17,8 @@ def sizes_text(cells: Sequence[Cell]) -> str:
         for field, symbol in SYMBOLS.items()
         if (values := field_values(configs, field))
     ]
+    if tables := field_names(configs, "example"):
+        parts.append(", ".join(tables))
     if seeds := field_values(configs, "seeds"):
         parts.append(f"{listed(seeds)} {'seed' if seeds == [1] else 'seeds'}")
     return "; ".join([*parts, f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'}"])
@@ -26,6 +28,11 @@ def field_values(configs: Iterable[dict[str, Any]], field: str) -> list[int]:
     """The different whole numbers of a field, which may stand in the training config of a cell."""
     found = (config.get(field, (config.get("training") or {}).get(field)) for config in configs)
     return sorted({value for value in found if isinstance(value, int)})
+
+
+def field_names(configs: Iterable[dict[str, Any]], field: str) -> list[str]:
+    """The different names in a field, in order of appearance."""
+    return list(dict.fromkeys(config[field] for config in configs if field in config))
 
 
 def listed(values: Sequence[int], *, last: str = ", ") -> str:

@@ -15,9 +15,9 @@ from georecall.cli.output import (
     print_pairs,
     print_table,
     progress_bars,
-    shown,
 )
 from georecall.errors import AnalysisError, FolderError
+from georecall.facts.names import shown
 
 if TYPE_CHECKING:
     from georecall.analysis import Dissection

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from georecall.cli.output import JsonOption, MemoryArgument, out, print_json, shown
+from georecall.cli.output import JsonOption, MemoryArgument, out, print_json
+from georecall.facts.names import shown
 
 
 def run(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Column, Table
 from rich.text import Text
 
+from georecall.facts.names import shown
 from georecall.progress import Progress as Report
 
 if TYPE_CHECKING:
@@ -45,13 +45,6 @@ def print_error(message: str) -> None:
 def print_note(message: str) -> None:
     """Something worth knowing, on standard error."""
     err.print(Text("note: ", style="yellow") + Text(message))
-
-
-def shown(name: str | None) -> str:
-    """A name on one line: control characters escaped, as they would move the cursor, and None as "unknown"."""
-    if name is None:
-        return "unknown"
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in name)
 
 
 def print_json(value: Any) -> None:

@@ -16,9 +16,9 @@ from georecall.cli.output import (
     print_pairs,
     print_table,
     progress_bars,
-    shown,
 )
 from georecall.errors import FolderError, GeorecallError
+from georecall.facts.names import shown
 
 if TYPE_CHECKING:
     from georecall.facts.table import FactTable
@@ -102,7 +102,6 @@ def run(
 
     names = ("known_only", "shots", "folds", "shuffles", "swaps", "random_weights", "seed")
     settings = checked_settings(layers=read_layers(layers), **{name: asked[name] for name in names})
-    sentences = sentences.completed(table.relations)
     lm = _model(model, gguf, dtype=dtype, device=device)
     settings.layers_of(lm.n_layers)
     with progress_bars() as progress:
@@ -147,10 +146,10 @@ def _table(
     else:
         raise GeorecallError("expected a file of facts or --example, got neither")
     if templates is not None:
-        sentences = read_templates(templates)
+        sentences = read_templates(templates, table.relations)
     if template is not None:
         sentences = Templates(subject=template, relations=sentences.relations)
-    return table, sentences
+    return table, sentences.completed(table.relations)
 
 
 def _model(model: str | None, gguf: Path | None, *, dtype: str, device: str) -> "LanguageModel":
@@ -173,7 +172,10 @@ def _cores() -> int:
 
 
 def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
-    """Figures and records, then the result, which says that they are whole; returns the result."""
+    """Figures and records, then the result, which says that they are whole; returns the result.
+
+    A result of before is taken away first, as what it says of the other files is no longer so.
+    """
     import polars as pl
 
     from georecall.report.figures import save_figure
@@ -183,6 +185,7 @@ def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
     from georecall.sweeps.json_files import json_text
 
     content = report.to_dict() | {"environment": environment()}
+    (output / RESULT).unlink(missing_ok=True)
     figures = probing_figures(content, subtitle=_subtitle(content))
     for name in TITLES:
         for suffix in (".html", ".png"):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from georecall.cli.output import out, print_json, shown
+from georecall.cli.output import out, print_json
+from georecall.facts.names import shown
 
 if TYPE_CHECKING:
     from georecall.memory import FactMemory

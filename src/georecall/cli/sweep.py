@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from georecall.cli.output import JsonOption, out, print_json, print_table, shown
+from georecall.cli.output import JsonOption, out, print_json, print_table
+from georecall.facts.names import shown
 
 if TYPE_CHECKING:
     from georecall.sweeps import SweepStatus

@@ -15,8 +15,8 @@ from georecall.cli.output import (
     print_pairs,
     print_table,
     progress_bars,
-    shown,
 )
+from georecall.facts.names import shown
 
 if TYPE_CHECKING:
     from georecall.memory import Verification

@@ -112,3 +112,10 @@ def _has_surrogate(name: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def shown(name: str | None) -> str:
+    """A name on one line: characters that would move a cursor, or are none, are escaped; None is "unknown"."""
+    if name is None:
+        return "unknown"
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Cn"} else c for c in name)

@@ -18,7 +18,7 @@ from georecall.probing.language_models import LanguageModel
 from georecall.probing.linear_relations import LinearRelation, linear_relation
 from georecall.probing.prompts import Template
 from georecall.probing.reading import Reading, read_model
-from georecall.probing.relations import fold_numbers
+from georecall.probing.relations import choose_targets, fold_numbers
 from georecall.probing.settings import ProbeSettings
 from georecall.probing.state_cache import StateCache
 from georecall.probing.superposition_map import fit_superposition
@@ -83,6 +83,9 @@ def probe_model(
     """
     templates = templates.completed(table.relations)
     layers = settings.layers_of(lm.n_layers)
+    chosen: dict[str, Any] = {"folds": settings.folds, "seed": settings.seed}
+    # A table that cannot be probed is refused before the model is run.
+    choose_targets(table, lm.unembedding_vectors(table.attributes, answer_prefix=answer_prefix), **chosen)
     asking: dict[str, Any] = {"batch": batch, "answer_prefix": answer_prefix, "progress": progress}
     knowledge = _knowledge(lm, table, templates, settings, cache, **asking)
     if settings.known_only:
@@ -97,11 +100,12 @@ def probe_model(
         cache=cache,
         **asking,
     )
-    chosen: dict[str, Any] = {"folds": settings.folds, "seed": settings.seed}
     findings = analyse(reading, table, shuffles=settings.shuffles, n_jobs=n_jobs, progress=progress, **chosen)
     first = {relation: templates.relations[relation][0] for relation in findings.relations}
     relations = {
-        name: _linear_relation(lm, reading, table, name, text, cache=cache, progress=progress, **chosen)
+        name: _linear_relation(
+            lm, reading, table, name, text, cache=cache, batch=batch, progress=progress, **chosen
+        )
         for name, text in first.items()
     }
     swaps = _swaps(lm, reading, table, findings, settings) if settings.swaps else []
@@ -156,19 +160,29 @@ def _linear_relation(
     template: str,
     *,
     cache: StateCache,
+    batch: int,
+    progress: Progress,
     **options: Any,
 ) -> LinearRelation:
     """From the subjects' states to the final states of their prompts, and the tokens that the model puts first."""
     rows = np.flatnonzero(table.answers[:, table.relation_index[relation]] >= 0)
     prompts = [Template(template).render(table.subjects[row]).text for row in rows]
     description = {"asked": "final states", "model": lm.digest, "prompts": prompts}
-    outputs = cache.remembered(description, lambda: {"states": last_states(lm, prompts)})["states"]
+    outputs = cache.remembered(
+        description, lambda: {"states": last_states(lm, prompts, batch=batch, progress=progress)}
+    )["states"]
 
     def decode(states: Float32[np.ndarray, "some dim"]) -> Int64[np.ndarray, " some"]:
         return lm.decode(torch.from_numpy(states)).argmax(dim=1).cpu().numpy()
 
     return linear_relation(
-        reading.states[:, rows], outputs, decode, decode(outputs), layers=reading.layers, **options
+        reading.states[:, rows],
+        outputs,
+        decode,
+        decode(outputs),
+        layers=reading.layers,
+        progress=progress,
+        **options,
     )
 
 
@@ -178,7 +192,8 @@ def _swaps(
     """A swap for each relation, of subjects that had no say in the layer or in the components.
 
     The layer is the one at which the joint fit leaves least in the training part. There are no swaps without a joint
-    fit, and none in the last layer, whose state at the subject nothing reads any more.
+    fit, none in the last layer, whose state at the subject nothing reads any more, and none of a relation for which
+    all subjects of the fit have one attribute.
     """
     if findings.joint is None or findings.joint.chosen_layers[FOLD] == lm.n_layers:
         return []
@@ -193,6 +208,8 @@ def _swaps(
     for column, relation in enumerate(findings.relations):
         subjects = np.sort(rng.permutation(rows[held_out])[: settings.swaps])
         old, every = answers[subjects, column], np.unique(answers[rows, column])
+        if len(every) < 2:
+            continue
         wanted = np.array([rng.choice(every[every != attribute]) for attribute in old], dtype=np.int64)
         deltas = fit.component(column, wanted) - fit.component(column, old)
         swaps.append(Swap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas))

@@ -1,5 +1,6 @@
 """What a probe of a language model is asked to do."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -8,6 +9,10 @@ from georecall.errors import ProbingError
 from georecall.probing.relations import LEAST_SUBJECTS
 
 Count = Annotated[int, Field(ge=0)]
+
+MOST_LAYERS = 10_000
+_LAYERS = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?", re.ASCII)
+"""First, last and step."""
 
 
 class ProbeSettings(BaseModel):
@@ -62,7 +67,7 @@ def checked_settings(**settings: Any) -> ProbeSettings:
 
 
 def read_layers(text: str) -> tuple[int, ...] | None:
-    """`all`, or numbers and ranges such as `8,12,20-24`, or `every:3`-style ranges `3-30:3`.
+    """None for `all`; else numbers, ranges and ranges with a step, such as `8,12,20-24,3-30:3`.
 
     Raises:
         ProbingError: something else is given.
@@ -70,7 +75,7 @@ def read_layers(text: str) -> tuple[int, ...] | None:
     if text.strip() == "all":
         return None
     try:
-        return tuple(layer for part in text.split(",") for layer in _layers(part))
+        return tuple(layer for part in text.split(",") for layer in _layers(part.strip()))
     except ValueError as error:
         raise ProbingError(
             f"expected 'all', or layers such as '8,12' or '20-24' or '3-30:3', got {text!r}"
@@ -78,7 +83,12 @@ def read_layers(text: str) -> tuple[int, ...] | None:
 
 
 def _layers(part: str) -> range:
-    """One number, or first-last, or first-last:step."""
-    bounds, _, step = part.partition(":")
-    first, _, last = bounds.partition("-")
-    return range(int(first), int(last or first) + 1, int(step or 1))
+    """One number, or first-last, or first-last:step; ValueError if it is none of these, or has no layer in it."""
+    found = _LAYERS.fullmatch(part)
+    if found is None:
+        raise ValueError(part)
+    first, last, step = found.groups()
+    layers = range(int(first), int(last or first) + 1, int(step or 1))
+    if not layers or layers[-1] > MOST_LAYERS:
+        raise ValueError(part)
+    return layers

@@ -36,7 +36,7 @@ class Templates(BaseModel):
         unknown = [name for name in self.relations if name not in names]
         if unknown:
             raise ProbingError(
-                f"expected templates for relations of the table, {', '.join(names)}; "
+                f"expected templates for relations of the table, {', '.join(map(repr, names))}; "
                 f"got {', '.join(map(repr, unknown))}"
             )
         every = {name: self.relations.get(name) or (f"The {name} of {{subject}} is",) for name in names}
@@ -45,14 +45,18 @@ class Templates(BaseModel):
         return Templates(subject=self.subject, relations=every)
 
 
-def read_templates(path: Path) -> Templates:
-    """The templates in a JSON file `{"subject": "…", "relations": {"capital": ["…", …]}}`; both parts are optional.
+def read_templates(path: Path, relations: Iterable[str]) -> Templates:
+    """The templates in a JSON file `{"subject": "…", "relations": {"capital": ["…", …]}}`, completed.
+
+    Both parts are optional.
 
     Raises:
-        ProbingError: the file is missing, or is not of this form.
+        ProbingError: the file is missing, or is not of this form, or as `Templates.completed`; it is named.
     """
     try:
-        return Templates.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        return Templates.model_validate(json.loads(path.read_text(encoding="utf-8"))).completed(relations)
+    except ProbingError as error:
+        raise ProbingError(f"{path}: {error}") from error
     except OSError as error:
         raise ProbingError(f"{path}: expected a file of templates ({error.strerror})") from error
     except ValidationError as error:

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from georecall.analysis.scaling import LM_BITS, CapacityPoint
-from georecall.report.figures import BLUE, INK, MUTED, VERMILION, theme
+from georecall.report.figures import BLUE, INK, MUTED, ORANGE, PURPLE, VERMILION, theme
 from georecall.theory.bounds import one_hop_bits
 from georecall.theory.sizes import one_hop_size
 
@@ -15,7 +15,7 @@ FLOAT_BITS = 32.0
 CONSTRUCTION, REFERENCE, BOUND = "one-hop construction, R·p", "2 bits a parameter", "lower bound, 32 bits"
 TICKS = [step * 10**power for power in range(5) for step in (1, 2, 5)]
 NAMES = {"none": "trained", "subjects": "subjects frozen", "inputs": "inputs frozen"}
-COLOURS = [BLUE, VERMILION, "#cc79a7", "#e69f00"]
+COLOURS = [BLUE, VERMILION, PURPLE, ORANGE]
 Row = dict[str, Any]
 
 

@@ -20,13 +20,13 @@ from georecall.report.dissection_figures import (
     swap_figure,
     variance_figure,
 )
-from georecall.report.figures import theme
+from georecall.report.figures import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, theme
 from georecall.report.probing_figures import layers_figure, superposed_states_figure
 from georecall.report.transfer_figures import transfer_bars, transfer_rows
 
 Row = dict[str, Any]
 
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#000000"]
 """The palette of Okabe and Ito, which the colour-blind tell apart too."""
 
 

@@ -18,7 +18,7 @@ FORMATS = (".html", ".png", ".svg")
 PNG_SCALE = 2
 
 INK, MUTED, GRID = "#222222", "#5f6368", "#e6e6e6"
-VERMILION, BLUE = "#d55e00", "#0072b2"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
 """From the palette of Okabe and Ito, which the colour-blind tell apart too."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from georecall.claims.claim import Outcome
-from georecall.claims.sizes import field_values, listed
+from georecall.claims.sizes import field_names, field_values, listed
 from georecall.claims.standing import NOT_RECORDED, CellStanding
 
 WORLD = re.compile(r"\[(?P<world>[^\]]*)\] (?P<rest>.*)", re.DOTALL)
@@ -38,6 +38,12 @@ def what_was_run(outcome: Outcome) -> dict[str, str]:
     """Sizes, seeds, budget, cells and time of a claim; what its cells do not have is left out."""
     configs = [cell.cell.config for cell in outcome.cells]
     found = {
+        "Model": ", ".join(field_names(configs, "model")),
+        "Tables": ", ".join(field_names(configs, "example")),
+        "Layers": ", ".join(
+            "all" if step == 1 else f"one of {step}" for step in field_values(configs, "layer_step")
+        ),
+        "Folds": listed(field_values(configs, "folds")),
         "Subjects N": listed(field_values(configs, "n_subjects")),
         "Relations R": listed(field_values(configs, "n_relations")),
         "Hops k": listed(field_values(configs, "hops")),

@@ -7,7 +7,7 @@ import altair as alt
 from altair.typing import ChartType
 
 from georecall.report.dissection_figures import framed
-from georecall.report.figures import BLUE, INK, MUTED, VERMILION
+from georecall.report.figures import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, VERMILION
 
 Found = dict[str, Any]
 Row = dict[str, Any]
@@ -15,12 +15,12 @@ Row = dict[str, Any]
 STATES, RANDOM, SHUFFLED = "hidden states", "random weights", "shuffled labels"
 COLOURS = {
     STATES: BLUE,
-    RANDOM: "#cc79a7",
+    RANDOM: PURPLE,
     SHUFFLED: MUTED,
-    "layer 0": "#56b4e9",
+    "layer 0": SKY,
     "majority": "#000000",
-    "character n-grams": "#e69f00",
-    "other relation": "#009e73",
+    "character n-grams": ORANGE,
+    "other relation": GREEN,
 }
 """Of the palette of Okabe and Ito."""
 COLUMNS, PANEL_WIDTH, PANEL_HEIGHT, CELL = 3, 250, 170, 22
@@ -86,7 +86,7 @@ def superposed_states_figure(joint: Found) -> alt.HConcatChart:
     """Held-out R² of the joint fit by layer with its controls; and what each relation adds that no other explains."""
     kinds = {
         "all relations": ("joint", BLUE),
-        "random weights": ("random", "#cc79a7"),
+        "random weights": ("random", PURPLE),
         "shuffled facts": ("shuffled", MUTED),
     }
     rows = [
@@ -170,7 +170,7 @@ def _panel(points: Sequence[Row], span: tuple[int, int]) -> alt.LayerChart:
         legend=alt.Legend(orient="bottom", columns=4, symbolOpacity=1),
     )
     heading = alt.Title(points[0]["relation"], fontSize=14, fontWeight="normal", offset=8)
-    chart = _banded(rows, colours, span, SCORES[points[0]["kind"]], domain=[0, 1])
+    chart = _banded(rows, colours, span, SCORES[points[0]["kind"]], domain=[0.0, 1.0])
     return chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=heading)
 
 
@@ -209,7 +209,7 @@ def _banded(
 
 def _added(joint: Found) -> alt.LayerChart:
     """R² of each relation alone, and what is lost without it, at the layers chosen."""
-    kinds = {"alone": ("alone", "#56b4e9"), "lost without it": ("unique", VERMILION)}
+    kinds = {"alone": ("alone", SKY), "lost without it": ("unique", VERMILION)}
     rows = [
         {"relation": relation, "what": name} | joint[field][relation]["chosen"]
         for name, (field, _) in kinds.items()

@@ -5,15 +5,15 @@ from typing import Any
 
 import altair as alt
 
-from georecall.report.figures import BLUE, INK, MUTED, VERMILION, theme
+from georecall.report.figures import BLUE, GREEN, INK, MUTED, ORANGE, SKY, VERMILION, theme
 
 Row = dict[str, Any]
-RELATION_COLOURS = ["#56b4e9", BLUE, "#009e73", "#e69f00", VERMILION]
+RELATION_COLOURS = [SKY, BLUE, GREEN, ORANGE, VERMILION]
 BAR_COLOURS = {
     "coded, ridge": BLUE,
-    "coded, selector": "#56b4e9",
+    "coded, selector": SKY,
     "plain, ridge": VERMILION,
-    "plain, selector": "#e69f00",
+    "plain, selector": ORANGE,
 }
 DOT = 110
 CRITICAL = 1.0

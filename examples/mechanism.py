@@ -1,0 +1,26 @@
+"""Draw the picture of the mechanism in the README: how a memory of the family recalls the wife of Alice.
+
+    python examples/mechanism.py
+
+It writes `mechanism.svg` and `mechanism.png` to docs/figures.
+"""
+
+from pathlib import Path
+
+from georecall import FactMemory, FactTable
+from georecall.report.figures import save_figure
+from georecall.report.mechanism_figure import mechanism_figure
+
+ROOT = Path(__file__).parents[1]
+
+
+def draw(folder: Path) -> None:
+    """Write both files to a folder."""
+    memory = FactMemory.compile(FactTable.from_csv(ROOT / "examples" / "family.csv"))
+    figure = mechanism_figure(memory, "Alice", "wife")
+    for suffix in (".svg", ".png"):
+        save_figure(figure, folder / f"mechanism{suffix}")
+
+
+if __name__ == "__main__":
+    draw(ROOT / "docs" / "figures")

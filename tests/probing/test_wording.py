@@ -1,0 +1,84 @@
+"""Sentences say the numbers of a report, with their intervals, and nothing that was not measured."""
+
+from georecall.probing.wording import remarks
+
+
+def interval(value, spread=0.05):
+    return {"value": value, "low": value - spread, "high": value + spread}
+
+
+def joint(*, layers=(3, 3, 6), random=True):
+    return {
+        "subjects": 40,
+        "chosen_layers": list(layers),
+        "joint": {"chosen": interval(0.8)},
+        "shuffled": {"chosen": interval(-0.02)},
+        "random": {"chosen": interval(0.1)} if random else None,
+        "unique": {"capital": {"chosen": interval(0.3)}, "currency": {"chosen": interval(-0.01)}},
+    }
+
+
+def effect(*, follows=True, others=True):
+    return {
+        "layer": 6,
+        "follows": follows,
+        "towards": interval(1.5),
+        "towards_at_random": interval(-0.25),
+        "others_mean": interval(0.0) if others else None,
+    }
+
+
+RELATION = {
+    "chosen_layers": [4, 4],
+    "faithfulness": interval(0.7),
+    "comparisons": [{"name": "commonest token", "score": 0.2}, {"name": "shuffled pairs", "score": 0.104}],
+}
+
+
+def said(*, fit=None, reason="too few", relations=None, swaps=None):
+    findings = {"joint": fit, "joint_skipped": None if fit else reason}
+    return list(remarks({"findings": findings, "linear_relations": relations or {}, "swaps": swaps or {}}))
+
+
+def test_the_superposition_stands_beside_its_controls_and_what_each_relation_adds():
+    assert said(fit=joint()) == [
+        "superposition of 40 subjects: held-out R² 0.80 (0.75 … 0.85) at layers 3 to 6, shuffled facts −0.02, "
+        "random weights 0.10; lost without a relation: capital 0.30 (0.25 … 0.35), currency −0.01 (−0.06 … 0.04)"
+    ]
+
+
+def test_a_control_that_was_not_measured_is_not_mentioned():
+    (line,) = said(fit=joint(random=False, layers=(3, 3)))
+    assert "at layer 3, shuffled facts −0.02; lost" in line
+    assert "random" not in line
+
+
+def test_without_a_joint_fit_the_reason_is_said():
+    assert said(reason="expected 20 subjects, got 3") == ["superposition: expected 20 subjects, got 3"]
+
+
+def test_a_linear_relation_stands_beside_its_controls():
+    assert said(relations={"capital": RELATION})[1] == (
+        "linear relation 'capital': an affine map of the state at layer 4 names the model's own first token for "
+        "0.70 (0.65 … 0.75) of held-out subjects; commonest token 0.20, shuffled pairs 0.10"
+    )
+
+
+def test_a_swap_says_whether_the_answer_follows_and_what_happens_to_others():
+    assert said(swaps={"capital": effect()})[1] == (
+        "swap of 'capital': at layer 6, the answer follows: towards the new attribute by 1.50 (1.45 … 1.55) nats, "
+        "in a random direction by −0.25 (−0.30 … −0.20); right answers of other relations by 0.00 (−0.05 … 0.05)"
+    )
+
+
+def test_a_swap_without_other_relations_says_nothing_of_them():
+    line = said(swaps={"capital": effect(follows=False, others=False)})[1]
+    assert "the answer does not follow" in line
+    assert line.endswith("in a random direction by −0.25 (−0.30 … −0.20)")
+
+
+def test_there_is_a_line_for_each_relation_and_each_swap():
+    lines = said(fit=joint(), relations={"a": RELATION, "b": RELATION}, swaps={"b": effect()})
+    assert [line.partition(":")[0] for line in lines] == [
+        "superposition of 40 subjects", "linear relation 'a'", "linear relation 'b'", "swap of 'b'",
+    ]  # fmt: skip
