@@ -215,8 +215,8 @@ def planted(table, *, at=(2,)):
 
 
 def test_swaps_are_made_at_the_layer_that_holds_the_superposition(swaps_made):
-    swaps = swaps_made(planted(TABLE), TABLE)
-    assert [(swap.relation, swap.layer, len(swap.subjects)) for swap in swaps] == [("r0", 2, 2), ("r1", 2, 2)]
+    swaps = swaps_made(planted(TABLE), TABLE, swaps=24)
+    assert [(swap.relation, swap.layer, len(swap.subjects)) for swap in swaps] == [("r0", 2, 6), ("r1", 2, 6)]
     for column, swap in enumerate(swaps):
         old = TABLE.answers[swap.subjects, column]
         assert (swap.wanted != old).all()

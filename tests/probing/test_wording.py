@@ -35,9 +35,17 @@ RELATION = {
 }
 
 
-def said(*, fit=None, reason="too few", relations=None, swaps=None):
-    findings = {"joint": fit, "joint_skipped": None if fit else reason}
-    return list(remarks({"findings": findings, "linear_relations": relations or {}, "swaps": swaps or {}}))
+def said(*, fit=None, reason="too few", relations=None, swaps=None, asked=0):
+    return list(
+        remarks(
+            {
+                "settings": {"swaps": asked},
+                "findings": {"joint": fit, "joint_skipped": None if fit else reason},
+                "linear_relations": relations or {},
+                "swaps": swaps or {},
+            }
+        )
+    )
 
 
 def test_the_superposition_stands_beside_its_controls_and_what_each_relation_adds():
@@ -82,3 +90,9 @@ def test_there_is_a_line_for_each_relation_and_each_swap():
     assert [line.partition(":")[0] for line in lines] == [
         "superposition of 40 subjects", "linear relation 'a'", "linear relation 'b'", "swap of 'b'",
     ]  # fmt: skip
+
+
+def test_swaps_that_were_asked_for_and_not_made_are_explained():
+    assert any(line.startswith("no swaps: they need a superposition") for line in said(asked=24))
+    assert not any(line.startswith("no swaps") for line in said(asked=24, swaps={"a": effect()}))
+    assert not any(line.startswith("no swaps") for line in said(asked=0))

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from struct import unpack
 
+import altair as alt
 import pytest
 
 from georecall.errors import FolderError, GeorecallError
@@ -137,3 +138,10 @@ def test_an_existing_figure_is_replaced_and_no_draft_stays(tmp_path):
     save_figure(figure(), path)
     assert path.read_text(encoding="utf-8").startswith("<svg")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_name_in_a_figure_cannot_end_the_script_of_its_page(tmp_path):
+    hostile = "</script><script>alert(1)</script>"
+    figure = alt.Chart(alt.InlineData(values=[{"name": hostile}])).mark_point().encode(x="name:N")
+    save_figure(figure, tmp_path / "figure.html")
+    assert hostile not in (tmp_path / "figure.html").read_text(encoding="utf-8")

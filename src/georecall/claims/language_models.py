@@ -127,6 +127,8 @@ def _overlaps(joint: dict[str, Any]) -> str:
     overlaps = joint["subspaces"][place]["overlaps"]["mean"]
     shuffled = joint["shuffled_subspaces"][place]["overlaps"]["mean"]
     pairs = [(a, b) for a in range(len(names)) for b in range(a) if overlaps[a][b] is not None]
+    if not pairs:
+        return "one relation alone"
     ends = (max, min) if len(pairs) > 1 else (max,)
     chosen = [end(pairs, key=lambda pair: overlaps[pair[0]][pair[1]]) for end in ends]
     return " to ".join(

@@ -16,6 +16,11 @@ def remarks(report: dict[str, Any]) -> Iterator[str]:
     )
     for relation, found in report["linear_relations"].items():
         yield f"linear relation {relation!r}: {_faithful(found)}"
+    if report["settings"]["swaps"] and not report["swaps"]:
+        yield (
+            "no swaps: they need a superposition of all relations, at a layer before the last, whose state at the "
+            "subject nothing reads any more"
+        )
     for relation, effect in report["swaps"].items():
         yield f"swap of {relation!r}: {_moved(effect)}"
 

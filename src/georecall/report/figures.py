@@ -1,5 +1,6 @@
 """Figures: they take results, share one theme, and are saved as one file that needs nothing else."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from io import BytesIO, StringIO
@@ -128,9 +129,17 @@ def save_figure(figure: ChartType, path: Path) -> None:
         raise FolderError(f"{path}: cannot be written ({error.strerror})") from error
 
 
+class InScript(json.JSONEncoder):
+    """JSON that may stand in a script of a page: no name in it can end the script."""
+
+    def encode(self, o: Any) -> str:
+        """The JSON of an object, without `<` in it."""
+        return super().encode(o).replace("<", "\\u003c")
+
+
 def _rendered(figure: ChartType, suffix: str) -> bytes:
     if suffix == ".html":
-        return figure.to_html(inline=True).encode()
+        return figure.to_html(inline=True, json_kwds={"cls": InScript}).encode()
     if suffix == ".svg":
         text = StringIO()
         figure.save(text, format="svg")
