@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from georecall.errors import ProbingError
-from georecall.probing.hidden_states import last_states, subject_states
-from georecall.probing.prompts import Template
+from georecall.probing.hidden_states import answer_states, subject_states
+from georecall.probing.prompts import AnsweredPrompt, Prompt, Template
 
 TEMPLATE = Template('Facts about "{subject}" and more')
 SUBJECTS = ("Italy", "Chad", "São Tomé", "a", "France", "Côte d’Ivoire", "Norway and Italy", "Rome")
@@ -17,6 +17,10 @@ EXACT = {"rtol": 0, "atol": 2e-5}
 def token_of(lm, prompt) -> int:
     (tokens,) = lm.tokenise([prompt.text])
     return tokens.tokens_of(prompt.subject)[-1]
+
+
+def answered(text: str) -> AnsweredPrompt:
+    return Prompt(text=text, subject=(0, len(text))).answered("Italy")
 
 
 def stock_states(lm, prompt) -> torch.Tensor:
@@ -71,9 +75,10 @@ def test_a_token_before_the_text_is_seen():
     )
 
 
-def test_the_last_states_of_prompts_give_their_logits(lm):
+def test_the_states_before_answers_give_the_logits_of_the_prompts(lm):
     texts = ["The capital of Chad is", "Rome", "Anna and Ann"]
-    found = lm.decode(torch.from_numpy(last_states(lm, texts, batch=2)))
+    prompts = [answered(text) for text in texts]
+    found = lm.decode(torch.from_numpy(answer_states(lm, prompts, batch=2)))
     for row, text in zip(found, texts, strict=True):
         torch.testing.assert_close(row, families.logits(lm, text)[-1], rtol=1e-4, atol=1e-4)
 
@@ -82,7 +87,8 @@ def test_an_end_token_is_not_the_last_of_a_prompt():
     ending = families.tiny("llama", tokenizer=families.bpe_tokenizer(eos=True))
     plain = families.tiny("llama")
     text = "The capital of Chad is"
-    np.testing.assert_allclose(last_states(ending, [text]), last_states(plain, [text]), **EXACT)
+    prompts = [answered(text)]
+    np.testing.assert_allclose(answer_states(ending, prompts), answer_states(plain, prompts), **EXACT)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -7,10 +7,10 @@ import torch
 from georecall.facts.table import FactTable
 from georecall.probing import LanguageModel, load_example
 from georecall.probing.answers import score_answers
-from georecall.probing.hidden_states import last_states, subject_states
+from georecall.probing.hidden_states import answer_states, subject_states
 from georecall.probing.knowledge import Knowledge, recall_facts
 from georecall.probing.packaged_model import lacks_packaged_model, packaged_model
-from georecall.probing.prompts import Template
+from georecall.probing.prompts import Prompt, Template
 
 pytestmark = pytest.mark.skipif(lacks_packaged_model() is not None, reason=str(lacks_packaged_model()))
 
@@ -35,7 +35,9 @@ def test_the_last_state_through_norm_and_head_is_the_logits(smollm):
     ids = torch.tensor([smollm.tokenizer(text)["input_ids"]])
     with torch.inference_mode():
         expected = smollm.model(ids).logits[0, -1]
-    found = smollm.decode(torch.from_numpy(last_states(smollm, [text])))[0]
+    found = smollm.decode(
+        torch.from_numpy(answer_states(smollm, [Prompt(text=text, subject=(0, 3)).answered("Paris")]))
+    )[0]
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-3)
     assert found.argmax() == expected.argmax()
 

@@ -50,7 +50,7 @@ def said(*, fit=None, reason="too few", relations=None, swaps=None, asked=0):
 
 def test_the_superposition_stands_beside_its_controls_and_what_each_relation_adds():
     assert said(fit=joint()) == [
-        "superposition of 40 subjects: held-out R² 0.80 (0.75 … 0.85) at layers 3 to 6, shuffled facts −0.02, "
+        "superposition of 40 subjects: held-out R² 0.80 (0.75 … 0.85) at layers 3–6, shuffled facts −0.02, "
         "random weights 0.10; lost without a relation: capital 0.30 (0.25 … 0.35), currency −0.01 (−0.06 … 0.04)"
     ]
 

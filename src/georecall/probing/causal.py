@@ -107,8 +107,11 @@ class _Asker:
         """The effect of one swap, and of random directions of the same norms."""
         random = rng.standard_normal(swap.deltas.shape)
         norms = (np.linalg.norm(part, axis=1, keepdims=True) for part in (swap.deltas, random))
-        swapped = self._changes(swap, swap.deltas)
-        at_random = self._changes(swap, random * np.divide(*norms))
+        unchanged = self._scores(swap, None)
+        swapped, at_random = (
+            {name: score - unchanged[name] for name, score in self._scores(swap, deltas).items()}
+            for deltas in (swap.deltas, random * np.divide(*norms))
+        )
         return SwapEffect(
             relation=swap.relation,
             layer=swap.layer,
@@ -118,34 +121,35 @@ class _Asker:
             others_at_random=at_random,
         )
 
-    def _changes(
-        self, swap: Swap, deltas: Float64[np.ndarray, "subjects dim"]
+    def _scores(
+        self, swap: Swap, deltas: Float64[np.ndarray, "subjects dim"] | None
     ) -> dict[str, Float64[np.ndarray, " subjects"]]:
-        """For each relation the change of what is asked of it."""
-        changes = {}
+        """Log-probabilities of the right answers by relation; of the one that is swapped, of b less that of a."""
+        scores = {}
         for name in self.templates:
             answers = self.table.answers[swap.subjects, self.table.resolve_relation(name)]
-            changes[name] = self._change(swap, name, answers, deltas)
+            scores[name] = self._score(swap, name, answers, deltas)
             if name == swap.relation:
-                changes[name] = self._change(swap, name, swap.wanted, deltas) - changes[name]
-        return changes
+                scores[name] = self._score(swap, name, swap.wanted, deltas) - scores[name]
+        return scores
 
-    def _change(
+    def _score(
         self,
         swap: Swap,
         relation: str,
         answers: Int64[np.ndarray, " subjects"],
-        deltas: Float64[np.ndarray, "subjects dim"],
+        deltas: Float64[np.ndarray, "subjects dim"] | None,
     ) -> Float64[np.ndarray, " subjects"]:
-        """The log-probability of these answers under the patch, less that without; NaN where there is no answer."""
+        """The log-probability of these answers under a patch, or under none; NaN where there is no answer."""
         asked = answers >= 0
         prompts = self._prompts(swap.subjects[asked], relation, answers[asked])
-        patch = Patch(layer=swap.layer, deltas=deltas[asked].astype(np.float32))
-        change = np.full(len(answers), np.nan)
+        patch = None
+        if deltas is not None:
+            patch = Patch(layer=swap.layer, deltas=deltas[asked].astype(np.float32))
+        scores = np.full(len(answers), np.nan)
         if prompts:
-            patched = answer_log_probabilities(self.lm, prompts, patch=patch, batch=self.batch)
-            change[asked] = patched - answer_log_probabilities(self.lm, prompts, batch=self.batch)
-        return change
+            scores[asked] = answer_log_probabilities(self.lm, prompts, patch=patch, batch=self.batch)
+        return scores
 
     def _prompts(
         self, subjects: Int64[np.ndarray, " some"], relation: str, answers: Int64[np.ndarray, " some"]

@@ -1,6 +1,5 @@
 """Whether a relation is read off the hidden states better than by everything that it must beat."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ from jaxtyping import Float64
 
 from georecall.probing.comparisons import Comparison, compare
 from georecall.probing.controls import Control, ControlledProbe
-from georecall.probing.intervals import Interval, mean_interval, number, rate_interval
+from georecall.probing.intervals import Interval, layers_text, mean_interval, number, rate_interval
 from georecall.probing.probes import Probe
 from georecall.probing.relations import Kind
 
@@ -61,7 +60,7 @@ class Evidence:
         """The verdict in words."""
         nearest, difference = self.nearest, self.nearest.difference
         if self.found:
-            said = f"evidence: {self.score} at {_layers(self.chosen_layers)}, beats every control; "
+            said = f"evidence: {self.score} at {layers_text(self.chosen_layers)}, beats every control; "
             said += f"nearest: {nearest.name} {number(nearest.score)}"
         else:
             said = f"no evidence: {number(self.score.value)} does not beat {nearest.name} {number(nearest.score)} "
@@ -119,8 +118,3 @@ def _in_words(control: Control) -> str:
     (probe,) = control.probes
     chosen = dict.fromkeys(repr(probe.inputs[number]) for number in probe.chosen)
     return f"{control.name} {' or '.join(chosen)}"
-
-
-def _layers(layers: Sequence[int]) -> str:
-    low, high = min(layers), max(layers)
-    return f"layer {low}" if low == high else f"layers {low}–{high}"

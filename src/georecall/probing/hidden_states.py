@@ -17,8 +17,7 @@ from georecall.errors import ProbingError
 from georecall.probing.architecture_parts import Visit
 from georecall.probing.batches import Batch, Padding, batches, run
 from georecall.probing.language_models import LanguageModel
-from georecall.probing.prompts import Template
-from georecall.probing.spans import Span
+from georecall.probing.prompts import AnsweredPrompt, Template
 from georecall.probing.state_cache import StateCache
 from georecall.progress import Progress, no_progress
 
@@ -44,7 +43,12 @@ def subject_states(
         FolderError: a file of the cache is damaged, or it cannot be written.
     """
     prompts = [template.render(subject) for subject in subjects]
-    reader = _Reader(lm, [prompt.text for prompt in prompts], [prompt.subject for prompt in prompts], padding)
+    texts = [prompt.text for prompt in prompts]
+    rows = [
+        tokens.ids[: tokens.tokens_of(prompt.subject).stop]
+        for tokens, prompt in zip(lm.tokenise(texts), prompts, strict=True)
+    ]
+    reader = _Reader(lm, texts, rows, padding)
     layers = range(lm.n_layers + 1)
 
     def read(part: range) -> Float32[np.ndarray, "states part dim"]:
@@ -60,30 +64,33 @@ def subject_states(
     return np.stack([entry.state(layer) for layer in layers])
 
 
-def last_states(
-    lm: LanguageModel, prompts: Sequence[str], *, batch: int = 32, progress: Progress = no_progress
+def answer_states(
+    lm: LanguageModel, prompts: Sequence[AnsweredPrompt], *, batch: int = 32, progress: Progress = no_progress
 ) -> Float32[np.ndarray, "prompts dim"]:
-    """State L at the last token of each whole prompt; `LanguageModel.decode` makes logits of it.
+    """State L where each answer is foretold: at the token before the first that has a character of the answer.
+
+    `LanguageModel.decode` makes logits of it. A space that is a token of its own belongs to the prompt.
 
     Raises:
         ProbingError: as `subject_states`.
     """
-    reader = _Reader(lm, prompts, [(0, len(prompt)) for prompt in prompts], "right")
+    texts = [prompt.text for prompt in prompts]
+    rows = [
+        tokens.ids[: tokens.tokens_of(prompt.answer).start]
+        for tokens, prompt in zip(lm.tokenise(texts), prompts, strict=True)
+    ]
+    reader = _Reader(lm, texts, rows, "right")
     return reader.states(range(len(prompts)), [lm.n_layers], batch, progress)[0]
 
 
 class _Reader:
-    """Prompts cut after the last token of a span, and their states at that token."""
+    """The first tokens of texts, and their states at the last of these."""
 
     def __init__(
-        self, lm: LanguageModel, texts: Sequence[str], spans: Sequence[Span], padding: Padding
+        self, lm: LanguageModel, texts: Sequence[str], rows: Sequence[tuple[int, ...]], padding: Padding
     ) -> None:
-        self.lm, self.texts, self.padding = lm, texts, padding
+        self.lm, self.texts, self.rows, self.padding = lm, texts, rows, padding
         self.task = f"hidden states of {lm.name}"
-        self.rows = [
-            tokens.ids[: tokens.tokens_of(span).stop]
-            for tokens, span in zip(lm.tokenise(texts), spans, strict=True)
-        ]
 
     def states(
         self, part: range, layers: Sequence[int], size: int, progress: Progress

@@ -1,5 +1,6 @@
 """Intervals over subjects: Wilson's of rates, and the percentile bootstrap of means, ratios and differences."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -33,6 +34,12 @@ class Interval:
 def number(value: float) -> str:
     """Two decimals, with a minus sign and without a negative zero."""
     return f"{value:z.2f}".replace("-", "−")
+
+
+def layers_text(layers: Sequence[int]) -> str:
+    """The layers chosen in several folds: layer 12, or layers 9–21."""
+    low, high = min(layers), max(layers)
+    return f"layer {low}" if low == high else f"layers {low}–{high}"
 
 
 def rate_interval(hits: Bool[np.ndarray, " subjects"]) -> Interval:

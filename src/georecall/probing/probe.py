@@ -12,7 +12,7 @@ from georecall.facts.table import FactTable
 from georecall.probing.causal import Swap, SwapEffect, swap_components
 from georecall.probing.draws import draws
 from georecall.probing.findings import Findings, analyse
-from georecall.probing.hidden_states import last_states
+from georecall.probing.hidden_states import answer_states
 from georecall.probing.knowledge import Knowledge, recall_facts
 from georecall.probing.language_models import LanguageModel
 from georecall.probing.linear_relations import LinearRelation, linear_relation
@@ -103,9 +103,7 @@ def probe_model(
     findings = analyse(reading, table, shuffles=settings.shuffles, n_jobs=n_jobs, progress=progress, **chosen)
     first = {relation: templates.relations[relation][0] for relation in findings.relations}
     relations = {
-        name: _linear_relation(
-            lm, reading, table, name, text, cache=cache, batch=batch, progress=progress, **chosen
-        )
+        name: _linear_relation(lm, reading, table, name, text, cache=cache, **asking, **chosen)
         for name, text in first.items()
     }
     swaps = _swaps(lm, reading, table, findings, settings) if settings.swaps else []
@@ -160,16 +158,27 @@ def _linear_relation(
     template: str,
     *,
     cache: StateCache,
+    answer_prefix: str,
     batch: int,
     progress: Progress,
     **options: Any,
 ) -> LinearRelation:
-    """From the subjects' states to the final states of their prompts, and the tokens that the model puts first."""
-    rows = np.flatnonzero(table.answers[:, table.relation_index[relation]] >= 0)
-    prompts = [Template(template).render(table.subjects[row]).text for row in rows]
-    description = {"asked": "final states", "model": lm.digest, "prompts": prompts}
+    """From the subjects' states to those from which their answers are foretold, and the tokens that these put first."""
+    answers = table.answers[:, table.relation_index[relation]]
+    rows = np.flatnonzero(answers >= 0)
+    prompts = [
+        Template(template)
+        .render(table.subjects[row])
+        .answered(table.attributes[answers[row]], answer_prefix=answer_prefix)
+        for row in rows
+    ]
+    description = {
+        "asked": "final states",
+        "model": lm.digest,
+        "prompts": [prompt.text for prompt in prompts],
+    }
     outputs = cache.remembered(
-        description, lambda: {"states": last_states(lm, prompts, batch=batch, progress=progress)}
+        description, lambda: {"states": answer_states(lm, prompts, batch=batch, progress=progress)}
     )["states"]
 
     def decode(states: Float32[np.ndarray, "some dim"]) -> Int64[np.ndarray, " some"]:

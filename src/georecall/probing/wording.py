@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from georecall.probing.intervals import Interval, number
+from georecall.probing.intervals import Interval, layers_text, number
 
 
 def remarks(report: dict[str, Any]) -> Iterator[str]:
@@ -32,14 +32,14 @@ def _superposition(joint: dict[str, Any]) -> str:
     adds = ", ".join(f"{name} {_stated(unique['chosen'])}" for name, unique in joint["unique"].items())
     return (
         f"superposition of {joint['subjects']} subjects: held-out R² {_stated(joint['joint']['chosen'])} at "
-        f"{_layers(joint['chosen_layers'])}, {', '.join(beside)}; lost without a relation: {adds}"
+        f"{layers_text(joint['chosen_layers'])}, {', '.join(beside)}; lost without a relation: {adds}"
     )
 
 
 def _faithful(found: dict[str, Any]) -> str:
     beside = ", ".join(f"{control['name']} {number(control['score'])}" for control in found["comparisons"])
     return (
-        f"an affine map of the state at {_layers(found['chosen_layers'])} names the model's own first token for "
+        f"an affine map of the state at {layers_text(found['chosen_layers'])} names the model's own first token for "
         f"{_stated(found['faithfulness'])} of held-out subjects; {beside}"
     )
 
@@ -60,8 +60,3 @@ def _stated(interval: dict[str, float]) -> str:
 
 def _short(interval: dict[str, float]) -> str:
     return number(interval["value"])
-
-
-def _layers(layers: list[int]) -> str:
-    low, high = min(layers), max(layers)
-    return f"layer {low}" if low == high else f"layers {low} to {high}"
