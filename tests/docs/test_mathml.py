@@ -40,3 +40,8 @@ def test_formulas_in_a_page_are_replaced_and_the_rest_stays():
     assert changed.startswith("<p>a <math")
     assert changed.count("<math") == 2
     assert "arithmatex" not in changed
+
+
+def test_signs_are_operators_and_functions_have_space_around_them():
+    assert "<mo>&#x02265;</mo>" in mathml("a ≥ b")
+    assert mathml(r"R\log_2 N").count("<mspace") == 2

@@ -28,6 +28,9 @@ from georecall.progress import Progress, no_progress
 FOLD = 0
 """Swaps are made in the subjects of this fold; layer and components come from the others."""
 
+DECODED_AT_ONCE = 256
+"""States whose logits are held in memory together."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeReport:
@@ -182,7 +185,8 @@ def _linear_relation(
     )["states"]
 
     def decode(states: Float32[np.ndarray, "some dim"]) -> Int64[np.ndarray, " some"]:
-        return lm.decode(torch.from_numpy(states)).argmax(dim=1).cpu().numpy()
+        parts = torch.from_numpy(states).split(DECODED_AT_ONCE)
+        return torch.cat([lm.decode(part).argmax(dim=1) for part in parts]).cpu().numpy()
 
     return linear_relation(
         reading.states[:, rows],
