@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -118,7 +119,10 @@ class ProcessEngine(Engine):
                 return_as="generator_unordered",
             )
             names = parallel(tasks())
-        yield from names
+        with warnings.catch_warnings():
+            # A worker that has grown, as by a language model, is exchanged between two cells; nothing is lost.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            yield from names
 
 
 def attempt_on_one_thread(cell: Cell, root: Path, *, retry_failed: bool) -> str:
