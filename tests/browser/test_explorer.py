@@ -146,7 +146,7 @@ def one_hop_prompts(memory: FactMemory) -> np.ndarray:
         ("family", {"levels": 3}, constructed),
         ("missing facts", {"levels": 4, "arch": "llama"}, stock),
     ],
-    ids=str,
+    ids=["opt", "llama", "3 levels", "missing facts"],
 )
 def test_the_page_computes_every_unit_and_score_of_the_model(exported, world, options, reference):
     memory = FactMemory.compile(WORLDS[world].table, hops=WORLDS[world].hops, **options)

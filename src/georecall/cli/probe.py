@@ -94,8 +94,7 @@ def run(
     asked = locals()
     if facts is not None and example is not None:
         raise GeorecallError(f"expected a file of facts or --example, got both: {facts} and {example}")
-    if output.exists() and not output.is_dir():
-        raise FolderError(f"{output}: expected a folder to write, found a file")
+    _check_output(output)
     table, sentences = _table(facts, example, template, templates, allow_missing=allow_missing)
 
     from georecall.probing import StateCache, checked_settings, probe_model, read_layers
@@ -121,6 +120,18 @@ def run(
         print_json(content | {"folder": str(output)})
     else:
         _show(output, content)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a file, and a folder that is of something else."""
+    if output.exists() and not output.is_dir():
+        raise FolderError(f"{output}: expected a folder to write, found a file")
+    if (
+        output.exists()
+        and any(output.iterdir())
+        and not any((output / name).exists() for name in (STATES, RESULT))
+    ):
+        raise FolderError(f"{output}: expected a new folder, or that of an earlier probe; found other files")
 
 
 def _table(

@@ -52,12 +52,15 @@ def run(
     Example: `georecall reproduce --preset quick --claims K1,K4 -o report/`
     """
     from georecall.claims import reproduce, select, standings
+    from georecall.claims.registry import CELLS
     from georecall.report.writing import write_report
     from georecall.sweeps import choose_engine
 
     chosen = select(claims)
     if output.exists() and not output.is_dir():
         raise FolderError(f"{output}: expected a folder to write, found a file")
+    if plot_only and not (output / CELLS).is_dir():
+        raise FolderError(f"{output}: expected the folder of a report, found no {CELLS} in it")
     chosen_engine = choose_engine(engine or DEFAULT_ENGINE, workers=workers, address=address, cells=1)
     if list_only:
         _list(chosen, preset, output, engine=chosen_engine, json=json)

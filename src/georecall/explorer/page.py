@@ -43,11 +43,15 @@ def export_page(exhibit: Exhibit, path: Path, *, replace: bool = False) -> None:
     """Write the page that stands alone; it appears when it is whole.
 
     Raises:
-        FolderError: the file exists and `replace` is not set, or it is a folder.
+        FolderError: the file exists and `replace` is not set, it is a folder, or it cannot be written.
         GeorecallError: as `standalone_page`.
     """
     check_export(path, replace=replace)
-    write_text(path, standalone_page(exhibit))
+    page = standalone_page(exhibit)
+    try:
+        write_text(path, page)
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def check_export(path: Path, *, replace: bool) -> None:

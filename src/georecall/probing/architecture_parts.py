@@ -96,6 +96,10 @@ def _decoder(model: PreTrainedModel) -> tuple[nn.Module, nn.ModuleList]:
 
 
 def _check_logits(model: PreTrainedModel, parts: Parts, state: Tensor, logits: Tensor) -> None:
+    if not logits.isfinite().all():
+        raise ProbingError(
+            f"logits of {type(model).__name__} are not finite: a weight is NaN, or the format overflows"
+        )
     with torch.inference_mode():
         found = parts.decode(state)
     off = (found - logits).abs().max() / logits.abs().max().clamp(min=1)

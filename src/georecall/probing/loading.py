@@ -63,11 +63,18 @@ def _tokenizer(source: str, name: str, options: dict[str, Any]) -> PreTrainedTok
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
     except _LOADING_ERRORS as error:
-        raise ProbingError(f"{name}: its tokenizer cannot be loaded: {_first_line(error)}") from error
+        place = (
+            ""
+            if Path(source).is_dir()
+            else " (there is no such folder here, so it was looked for on the hub)"
+        )
+        raise ProbingError(f"{name}: its tokenizer cannot be loaded{place}: {_first_line(error)}") from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ProbingError(
             f"{name}: expected a fast tokenizer, which says where its tokens stand, got {type(tokenizer).__name__}"
         )
+    if not len(tokenizer):
+        raise ProbingError(f"{name}: expected a tokenizer, found none: is there a tokenizer.json?")
     return tokenizer
 
 

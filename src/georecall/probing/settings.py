@@ -35,7 +35,7 @@ class ProbeSettings(BaseModel):
     shuffles: Annotated[int, Field(ge=1)] = 5
     swaps: Count = 24
     random_weights: bool = True
-    seed: Count = 0
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
     def layers_of(self, n_layers: int) -> tuple[int, ...]:
         """The layers to analyse of a model with so many, in order.
@@ -62,8 +62,7 @@ def checked_settings(**settings: Any) -> ProbeSettings:
         return ProbeSettings(**settings)
     except ValidationError as error:
         wrong = error.errors()[0]
-        where = "/".join(map(str, wrong["loc"]))
-        raise ProbingError(f"{where}: {wrong['msg']}, got {wrong['input']!r}") from error
+        raise ProbingError(f"{wrong['loc'][0]}: {wrong['msg'].lower()}, got {wrong['input']!r}") from error
 
 
 def read_layers(text: str) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 
 from georecall.errors import FolderError
 from georecall.probing.prompts import Template
@@ -22,6 +22,8 @@ CONVENTION = 1
 """Raised when what counts as a state, or as a subject's token, changes."""
 
 DESCRIPTION, ARRAYS = "states.json", "arrays.safetensors"
+HASH = "sha256"
+"""Entry of a file that says what the tensors in it hash to."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,8 @@ class StateCache:
         path = self._described(description | {"convention": CONVENTION}) / ARRAYS
         if not path.exists():
             made = make()
-            _written(path, save({name: np.ascontiguousarray(array) for name, array in made.items()}))
-        try:
-            return load(path.read_bytes())
-        except (SafetensorError, OSError) as error:
-            raise _damaged(path, str(error)) from error
+            _written(path, _hashed({name: np.ascontiguousarray(array) for name, array in made.items()}))
+        return _unaltered(path)
 
     def _described(self, description: dict[str, Any]) -> Path:
         """The folder that is named for a description, with the description in it."""
@@ -98,14 +97,17 @@ class CachedStates:
     def holds(self, number: int) -> bool:
         """Whether a file is there; FolderError if it is damaged."""
         path = self._path(number)
-        if path.exists():
-            self._read(number, None)
-        return path.exists()
+        if not path.exists():
+            return False
+        expected = {str(state): (len(self.parts[number]), self.shape[2]) for state in range(self.shape[0])}
+        if {name: array.shape for name, array in _unaltered(path).items()} != expected:
+            raise _damaged(path, f"expected {self.shape[0]} states of shape {expected['0']}")
+        return True
 
     def keep(self, number: int, states: Float32[np.ndarray, "states part dim"]) -> None:
         """Write a file; it appears when it is whole."""
         tensors = {str(layer): np.ascontiguousarray(state) for layer, state in enumerate(states)}
-        _written(self._path(number), save(tensors))
+        _written(self._path(number), _hashed(tensors))
 
     def state(self, layer: int) -> Float32[np.ndarray, "subjects dim"]:
         """One state of all subjects; the others are not read.
@@ -118,18 +120,39 @@ class CachedStates:
     def _path(self, number: int) -> Path:
         return self.folder / f"subjects-{number:05}.safetensors"
 
-    def _read(self, number: int, layer: int | None) -> Any:
-        """A state of one file, after checking the shapes of all."""
-        path, (states, _, dim) = self._path(number), self.shape
-        expected = [len(self.parts[number]), dim]
+    def _read(self, number: int, layer: int) -> Float32[np.ndarray, "part dim"]:
+        path = self._path(number)
         try:
             with safe_open(path, framework="np") as file:
-                shapes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
-                if shapes != {str(state): expected for state in range(states)}:
-                    raise _damaged(path, f"expected {states} states of shape {expected}")
-                return None if layer is None else file.get_tensor(str(layer))
+                return file.get_tensor(str(layer))
         except (SafetensorError, OSError) as error:
             raise _damaged(path, str(error)) from error
+
+
+def _hashed(tensors: dict[str, np.ndarray]) -> bytes:
+    """A file of tensors that holds their hash."""
+    return save(tensors, metadata={HASH: _digest(tensors)})
+
+
+def _unaltered(path: Path) -> dict[str, np.ndarray]:
+    """All tensors of a file; FolderError if it is not whole, or not what was written."""
+    try:
+        with safe_open(path, framework="np") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            stated = (file.metadata() or {}).get(HASH)
+    except (SafetensorError, OSError) as error:
+        raise _damaged(path, str(error)) from error
+    if stated != _digest(tensors):
+        raise _damaged(path, "its content is not what was written")
+    return tensors
+
+
+def _digest(tensors: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(tensors.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _describe(path: Path, text: str) -> None:

@@ -58,11 +58,12 @@ def embedded(figure: ChartType, *, stamp: str) -> Embedded:
     caption = tuple(line for line in _lines(spec.pop("title", None)) if line != stamp)
     spec.pop("config", None)
     views = list(_views(spec, (), "", {}))
+    label = ". ".join([*caption, *_sentences(views, datasets)])
     return Embedded(
         caption=caption,
-        label=". ".join([*caption, *_sentences(views, datasets)]),
+        label=label,
         tables=tuple(_tables(views, datasets)),
-        spec=_recoloured(spec),
+        spec=_recoloured(spec) | {"description": label},
     )
 
 
