@@ -103,6 +103,7 @@ def test_figures_of_a_probe_before_that_this_one_does_not_have_are_taken_away(pr
     path = Path("probe/figures/swaps.png")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"old")
+    Path("probe/result.json").write_text("{}", encoding="utf-8")
     probe()
     assert not path.exists()
 
@@ -393,3 +394,13 @@ def test_a_small_or_broken_table_is_refused_with_one_clear_error(case, probe):
         )
         assert "Traceback" not in ran.err
         assert not Path("probe").exists()
+
+
+def test_a_folder_of_something_else_is_not_written_into(cli, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine", encoding="utf-8")
+    result = cli("probe", "--example", "countries", "-o", "other")
+    assert result.code == 2
+    assert result.err.startswith("error: other: expected a new folder, or that of an earlier probe")
+    assert [path.name for path in other.iterdir()] == ["notes.txt"]

@@ -268,3 +268,9 @@ def test_a_real_claim_is_settled(cli, monkeypatch):
     (outcome,) = cli("reproduce", "--claims", "k1", "--json").json
     assert (outcome["id"], outcome["verdict"]) == ("K1", "holds")
     assert "16 facts in 1 worlds" in outcome["measured"]
+
+
+def test_a_folder_without_cells_is_no_report_to_plot(cli):
+    result = cli("reproduce", "--plot-only", "-o", "nowhere")
+    assert result.code == 2
+    assert result.err == "error: nowhere: expected the folder of a report, found no cells in it\n"

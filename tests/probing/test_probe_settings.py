@@ -92,7 +92,7 @@ def test_a_setting_out_of_range_is_named_with_its_value(name, value):
 
 
 def test_layer_0_is_never_chosen_as_it_is_a_control():
-    with pytest.raises(ProbingError, match=r"^layers/0: .*, got 0$"):
+    with pytest.raises(ProbingError, match=r"^layers: .*, got 0$"):
         checked_settings(layers=(0, 1))
 
 

@@ -234,3 +234,15 @@ def test_damaged_arrays_are_named_and_made_anew_only_when_they_are_deleted(damag
         remembered(cache)
     path.unlink()
     assert remembered(cache)[1] == 1
+
+
+def test_a_state_with_one_number_altered_is_refused(llama, cache):
+    extract(llama, cache)
+    (chunk,) = sorted(entry_of(cache).glob("subjects-00000.safetensors"))
+    content = bytearray(chunk.read_bytes())
+    content[-1] ^= 1
+    chunk.write_bytes(content)
+    with pytest.raises(
+        FolderError, match=r"subjects-00000\.safetensors: damaged .its content is not what was"
+    ):
+        extract(llama, cache)
