@@ -149,7 +149,7 @@ class LanguageModel:
         rows = self.parts.unembedding()
         texts = self.tokenise([answer_prefix + name for name in names], special_tokens=False)
         means = [rows[_solid_tokens(tokens)].double().mean(dim=0) for tokens in texts]
-        return torch.stack(means).cpu().numpy()
+        return torch.stack(means).cpu().numpy() if means else np.empty((0, rows.shape[1]))
 
 
 def _solid_tokens(tokens: TokenisedText) -> list[int]:
