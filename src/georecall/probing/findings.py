@@ -1,6 +1,6 @@
 """What the hidden states of a model say of the relations of a table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,10 @@ import numpy as np
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
 from georecall.probing.controls import ControlledProbe, probe_with_controls
-from georecall.probing.evidence import Evidence, weigh_evidence
-from georecall.probing.intervals import mean_interval
+from georecall.probing.evidence import Evidence, score_by_input, weigh_evidence
+from georecall.probing.intervals import Interval, mean_interval
 from georecall.probing.joint_fit import JointFit, fit_jointly
+from georecall.probing.probes import Probe
 from georecall.probing.reading import Reading
 from georecall.probing.relations import choose_targets
 from georecall.progress import Progress, no_progress
@@ -123,9 +124,8 @@ def _curves(controlled: ControlledProbe, seed: int) -> Iterator[dict[str, Any]]:
         if len(control.probes[0].inputs) == len(probe.inputs) and name != "other relation"
     }
     for source, probes in by_layer.items():
-        scores = np.mean([one.scores for one in probes], axis=0)
-        for layer, of_layer in zip(probe.inputs, scores, strict=True):
-            yield relation | {"source": source, "layer": layer} | mean_interval(of_layer, seed=seed).to_dict()
+        for layer, interval in zip(probe.inputs, _by_layer(probes, seed), strict=True):
+            yield relation | {"source": source, "layer": layer} | interval.to_dict()
     for name, control in controlled.controls.items():
         if name not in by_layer:
             yield (
@@ -133,3 +133,10 @@ def _curves(controlled: ControlledProbe, seed: int) -> Iterator[dict[str, Any]]:
                 | {"source": name, "layer": None}
                 | mean_interval(control.scores, seed=seed).to_dict()
             )
+
+
+def _by_layer(probes: Sequence[Probe], seed: int) -> Sequence[Interval]:
+    """The mean scores by layer; those of several shuffles are means over these, and so no rates."""
+    if len(probes) == 1:
+        return score_by_input(probes[0], seed=seed)
+    return [mean_interval(scores, seed=seed) for scores in np.mean([one.scores for one in probes], axis=0)]

@@ -15,6 +15,7 @@ from transformers.utils import logging
 
 from georecall.errors import MissingPackageError, ProbingError
 from georecall.models.architecture import DTYPES
+from georecall.models.device import device_here
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 _LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError)
@@ -95,11 +96,9 @@ def _model(source: str, name: str, device: torch.device, options: dict[str, Any]
 
 
 def _checked_device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device).cpu()
-    except (RuntimeError, AssertionError, ImportError) as error:
-        raise ProbingError(f"expected a device that this machine has, got {name!r}") from error
+    device = device_here(name)
+    if device is None:
+        raise ProbingError(f"expected a device that this machine has, got {name!r}")
     return device
 
 

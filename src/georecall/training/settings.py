@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from georecall.constructions.budget import memory_need
 from georecall.errors import GeorecallError, TrainingError
 from georecall.facts.queries import MAX_QUERIES
+from georecall.models.device import device_here
 from georecall.training.config import TrainConfig
 
 COPIES = 2
@@ -62,11 +63,9 @@ def checked_device(name: str) -> torch.device:
     Raises:
         TrainingError: torch does not know it, or this machine has none.
     """
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device).cpu()
-    except (RuntimeError, AssertionError, ImportError) as error:
-        raise TrainingError(f"expected a device that this machine has, got {name!r}") from error
+    device = device_here(name)
+    if device is None:
+        raise TrainingError(f"expected a device that this machine has, got {name!r}")
     return device
 
 
