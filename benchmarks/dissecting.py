@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from benchmarks.measure import report, seconds
-from georecall.analysis import Specimen, dissect
-from georecall.analysis.specimen import Member
+from georecall.dissection import Specimen, dissect
+from georecall.dissection.specimen import Member
 from georecall.facts.worlds import random_bijections
 from georecall.progress import no_progress
 from georecall.training.config import TrainConfig

@@ -4,11 +4,11 @@ import torch
 from joblib import cpu_count
 
 from benchmarks.measure import paired_ratio, report, seconds
+from georecall.language_models.batches import batches
+from georecall.language_models.hidden_states import subject_states
+from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
+from georecall.language_models.prompts import Template
 from georecall.probing import LanguageModel, analyse, load_example, read_model
-from georecall.probing.batches import batches
-from georecall.probing.hidden_states import subject_states
-from georecall.probing.packaged_model import lacks_packaged_model, packaged_model
-from georecall.probing.prompts import Template
 
 BATCH = 32
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from georecall.analysis.transfer import insert_subjects
-from georecall.analysis.writers import METHODS
 from georecall.cli.output import progress_bars
 from georecall.facts.table import FactTable
 from georecall.training.config import TrainConfig
 from georecall.training.trainer import Trainer
+from georecall.transfer.embedding_solvers import METHODS
+from georecall.transfer.freeze_and_swap import insert_subjects
 
 TABLE = Path(__file__).parent / "countries" / "countries.csv"
 RELATIONS = ("continent", "currency", "official language", "largest neighbour")

@@ -8,8 +8,8 @@ It writes `mechanism.svg` and `mechanism.png` to docs/figures.
 from pathlib import Path
 
 from georecall import FactMemory, FactTable
-from georecall.report.figures import save_figure
-from georecall.report.mechanism_figure import mechanism_figure
+from georecall.figures.mechanism import mechanism_figure
+from georecall.figures.theme import save_figure
 
 ROOT = Path(__file__).parents[1]
 

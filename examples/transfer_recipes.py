@@ -16,8 +16,8 @@ from joblib import cpu_count
 from georecall.claims.recipes import coded, plain
 from georecall.claims.trained_cells import TransferCell
 from georecall.cli.output import progress_bars
-from georecall.report.figures import save_figure
-from georecall.report.transfer_figures import recipe_figure, transfer_rows
+from georecall.figures.theme import save_figure
+from georecall.figures.transfer import recipe_figure, transfer_rows
 from georecall.sweeps import ProcessEngine, run_sweep
 from georecall.training.config import TrainConfig
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from georecall.claims.claim import Outcome
-from georecall.claims.standing import CellStanding
+from georecall.claims.status import CellStanding
 from georecall.progress import Progress
 from georecall.sweeps import Cell
 from georecall.sweeps.failures import Failure

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from cases import WORLDS
-from georecall.analysis.interventions import record
+from georecall.dissection.interventions import record
 from georecall.explorer import Exhibit, ExplorerServer, export_page, memory_exhibit, run_exhibit
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections

@@ -5,11 +5,11 @@ import math
 import pytest
 from planted import outcome, planted
 
-from georecall.analysis import scaling
 from georecall.claims import CLAIMS
 from georecall.claims.capacity import C1, C2
 from georecall.claims.claim import PRESETS
 from georecall.report.claim_figures import FIGURES
+from georecall.scaling import laws as scaling
 from georecall.training.capacity import CapacityCell
 
 

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis import specimens
-from georecall.analysis.estimates import Estimate
-from georecall.analysis.swap import NO_OP, SCALES, WHOLE
+import specimens
 from georecall.claims import dissection, select
 from georecall.claims.dissection import C3, C4, C5, C6, members_of, others, own, stated
 from georecall.claims.recipes import coded
 from georecall.claims.trained_cells import TrainedCell
+from georecall.dissection.swap import NO_OP, SCALES, WHOLE
 from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
+from georecall.statistics.estimates import Estimate
 
 CLAIMS = (C3, C4, C5, C6)
 RELATIONS = 3

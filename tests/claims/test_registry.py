@@ -8,7 +8,7 @@ import pytest
 
 from georecall.claims import CLAIMS, registry, reproduce, select, standings
 from georecall.claims.claim import PRESETS, Claim, Judgement
-from georecall.claims.standing import NOT_RECORDED
+from georecall.claims.status import NOT_RECORDED
 from georecall.errors import FolderError, GeorecallError
 from georecall.progress import Progress, no_progress
 from georecall.sweeps import Cell

@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from georecall.analysis.transfer import swap_worlds
 from georecall.claims.claim import PRESETS
 from georecall.claims.recipes import coded
 from georecall.claims.registry import CLAIMS
@@ -17,6 +16,7 @@ from georecall.facts.worlds import random_bijections
 from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
 from georecall.training.trainer import fresh_model
+from georecall.transfer.freeze_and_swap import swap_worlds
 
 TINY = {"dim": 8, "width": 12, "attribute_dim": 5, "steps": 4, "check_every": 4, "batch": 32}
 

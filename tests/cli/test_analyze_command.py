@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from georecall.analysis import dissect
+from georecall.dissection import dissect
 from georecall.facts.worlds import random_bijections
-from georecall.report.dissection_figures import TITLES
+from georecall.figures.dissection import TITLES
 from georecall.training.config import TrainConfig
 from georecall.training.runs import continue_run, load_run, start_run
 
@@ -49,7 +49,7 @@ def run(finished_run, tmp_path):
 def undrawn(monkeypatch):
     """Figures noted down instead of drawn, which takes seconds; shows which files were to be written."""
     drawn = []
-    monkeypatch.setattr("georecall.report.figures.save_figure", lambda _, path: drawn.append(path.name))
+    monkeypatch.setattr("georecall.figures.theme.save_figure", lambda _, path: drawn.append(path.name))
     return drawn
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from georecall.constructions.budget import memory_need
-from georecall.report.numbers import bytes_text
+from georecall.figures.numbers import bytes_text
 from georecall.theory.comparison import smallest_models
 
 ASKED = ("bounds", "--subjects", 4096, "--relations", 16, "--hops", 3)

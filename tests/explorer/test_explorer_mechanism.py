@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cases import WORLDS, gold_sequences
-from georecall.analysis.interventions import record
+from georecall.dissection.interventions import record
 from georecall.explorer import Exhibit, memory_exhibit, run_exhibit
 from georecall.explorer.mechanism import sparse
 from georecall.memory import FactMemory

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import families
 import pytest
 
-from georecall.probing.language_models import LanguageModel
+import families
+from georecall.language_models.language_model import LanguageModel
 
 
 @pytest.fixture(scope="session", params=families.FAMILIES)

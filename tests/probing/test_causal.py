@@ -1,14 +1,14 @@
 """A swap is measured against the same prompts without it, and against random directions of the same norms."""
 
-import families
 import numpy as np
 import pytest
-from planted_states import table_of
 
+import families
+from georecall.language_models.patching import Patch, answer_log_probabilities
+from georecall.language_models.prompts import Template
 from georecall.probing import causal
 from georecall.probing.causal import Swap, SwapEffect, swap_components
-from georecall.probing.patching import Patch, answer_log_probabilities
-from georecall.probing.prompts import Template
+from planted_states import table_of
 
 TEMPLATES = {"home": "The home of {subject} is", "pet": "{subject} has a", "job": "{subject} works as"}
 TABLE = table_of(

@@ -4,13 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 from georecall.errors import ProbingError
 from georecall.probing.controls import majority, probe_with_controls
 from georecall.probing.evidence import weigh_evidence
 from georecall.probing.features import NameGrams, OtherRelations
 from georecall.probing.relations import choose_targets
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 
 def controlled(states, table, **options):

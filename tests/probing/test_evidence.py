@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 from scipy import stats
 
-from georecall.probing.comparisons import compare
 from georecall.probing.controls import probe_with_controls
 from georecall.probing.evidence import score_by_input, weigh_evidence
-from georecall.probing.intervals import Interval, mean_interval, number, rate_interval, ratio_interval
 from georecall.probing.relations import choose_targets
+from georecall.statistics.comparisons import compare
+from georecall.statistics.intervals import Interval, mean_interval, number, rate_interval, ratio_interval
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 
 def evidence_of(states, table, vectors, **options):

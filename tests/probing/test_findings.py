@@ -5,11 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 from georecall.errors import ProbingError
+from georecall.language_models.reading import Reading
 from georecall.probing.findings import Findings, analyse
-from georecall.probing.reading import Reading
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 LAYERS = (0, 4, 9)
 

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 from georecall.errors import ProbingError
 from georecall.probing.explained import held_out_misses
 from georecall.probing.joint_fit import fit_jointly
 from georecall.probing.superposition_map import fit_superposition, relation_codes
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 
 def fitted(states, table, vectors=None, **options):

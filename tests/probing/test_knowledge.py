@@ -2,18 +2,18 @@
 
 import json
 
-import families
 import numpy as np
 import pytest
 import torch
 
+import families
 from georecall.errors import ProbingError, UnknownNameError
 from georecall.facts.table import FactTable
+from georecall.language_models.answers import score_answers
+from georecall.language_models.language_model import LanguageModel
+from georecall.language_models.prompts import Template
 from georecall.memory import FactMemory
-from georecall.probing.answers import score_answers
 from georecall.probing.knowledge import Knowledge, recall_facts
-from georecall.probing.language_models import LanguageModel
-from georecall.probing.prompts import Template
 
 TABLE = FactTable.from_facts(
     [

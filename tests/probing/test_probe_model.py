@@ -8,11 +8,10 @@ with `answer_prefix` `␟` the joint fit must find it all at layer 0.
 import json
 from dataclasses import replace
 
-import families
 import numpy as np
 import pytest
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
+import families
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_functions
@@ -29,6 +28,7 @@ from georecall.probing import (
 from georecall.probing.causal import swap_components
 from georecall.probing.knowledge import recall_facts
 from georecall.probing.relations import fold_numbers
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 TABLE = random_table([3, 4], 30)
 

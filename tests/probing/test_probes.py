@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 from scipy import stats
 from sklearn.linear_model import RidgeCV
 
-from georecall.analysis.ridge import STRENGTHS
 from georecall.errors import ProbingError
 from georecall.probing.features import States, checked_layers
-from georecall.probing.intervals import rate_interval
-from georecall.probing.leave_one_out import LeaveOneOut, predict
 from georecall.probing.probes import Probe, probe
 from georecall.probing.relations import choose_targets
+from georecall.statistics.intervals import rate_interval
+from georecall.statistics.leave_one_out import LeaveOneOut, predict
+from georecall.statistics.ridge import STRENGTHS
+from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 
 def probed(states, targets, **options):

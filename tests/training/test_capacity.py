@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from georecall.analysis.scaling import CapacityPoint
 from georecall.progress import no_progress
+from georecall.scaling.laws import CapacityPoint
 from georecall.sweeps import SerialEngine, run_sweep
 from georecall.training.capacity import CapacityCell
 from georecall.training.config import TrainConfig

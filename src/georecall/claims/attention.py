@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from georecall.analysis.scaling import CapacityPoint
 from georecall.claims.capacity import capacity_cell
 from georecall.claims.claim import Claim, Judgement, Preset, Result, Verdict
 from georecall.claims.transfer import meets, stated, transfer_cell
+from georecall.scaling.laws import CapacityPoint
 from georecall.sweeps import Cell
 
 WORLD: dict[Preset, tuple[int, int]] = {"quick": (64, 4), "standard": (256, 4), "paper": (1024, 8)}

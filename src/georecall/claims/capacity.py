@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from georecall.analysis.scaling import CapacityPoint, Fit, fit_laws, logarithmic_share, ratio_interval
 from georecall.claims.claim import Claim, Judgement, Preset, Result, Verdict
+from georecall.scaling.laws import CapacityPoint, Fit, fit_laws, logarithmic_share, ratio_interval
 from georecall.sweeps import Cell
 from georecall.training.capacity import CapacityCell
 
@@ -24,7 +24,7 @@ WIDTH = "64"
 """Hidden units of the worlds in which the width is fixed."""
 CERTAIN = 0.95
 LOGARITHMIC, POWER = "c·R·log2 N", "c·R^β·N^α"
-"""The laws that are stated, by their names in `analysis.scaling.LAWS`."""
+"""The laws that are stated, by their names in `scaling.laws.LAWS`."""
 
 Interval = tuple[float, float]
 Ratio = tuple[float, float, float]

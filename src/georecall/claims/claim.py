@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from georecall.claims.standing import CellStanding, State, cell_standings
+from georecall.claims.status import CellStanding, State, cell_standings
 from georecall.progress import Progress
 from georecall.sweeps import Cell, Engine, run_sweep
 

@@ -1,16 +1,16 @@
 """C3 to C6: what is inside trained models: superposition, linear read-out, causal components, gates by relation."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
 
-from georecall.analysis.estimates import Estimate
-from georecall.analysis.swap import NO_OP, WHOLE
 from georecall.claims.claim import Claim, Judgement, Preset, Result
 from georecall.claims.recipes import JUDGED, RECIPES, SEEDS
 from georecall.claims.trained_cells import DissectionCell
+from georecall.dissection.swap import NO_OP, WHOLE
+from georecall.statistics.estimates import Estimate, members_of
 from georecall.sweeps import Cell
 
 WORLDS: dict[Preset, tuple[tuple[int, int], ...]] = {
@@ -30,11 +30,6 @@ class Finding(NamedTuple):
 
     met: bool | None
     said: str
-
-
-def members_of(estimate: dict[str, Any]) -> Float64[np.ndarray, "members *shape"]:
-    """The values by member of an `Estimate.to_dict()`; NaN where there is none."""
-    return np.array(estimate["members"], dtype=np.float64)
 
 
 def own(

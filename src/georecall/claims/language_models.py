@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 
 from georecall.claims.claim import Claim, Judgement, Preset, Result, Verdict
+from georecall.language_models.packaged_model import NAME, VERSION, lacks_packaged_model, packaged_model
 from georecall.probing import LanguageModel, analyse, load_example, read_model
 from georecall.probing.examples import EXAMPLES, Example
-from georecall.probing.intervals import Interval, number
-from georecall.probing.packaged_model import NAME, VERSION, lacks_packaged_model, packaged_model
 from georecall.progress import Progress
+from georecall.statistics.intervals import Interval, number
 from georecall.sweeps import Cell
 
 LAYER_STEP: dict[Preset, int] = {"quick": 3, "standard": 1, "paper": 1}

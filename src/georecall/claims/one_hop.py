@@ -13,7 +13,7 @@ from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
 from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
-from georecall.models.exhaustion import exhaust
+from georecall.models.exhaustive import exhaust
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress
 from georecall.sweeps.cells import Cell

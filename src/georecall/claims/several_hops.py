@@ -12,7 +12,7 @@ from georecall.constructions.reembedding import Reembedding
 from georecall.constructions.single_answer import SingleAnswer
 from georecall.facts.worlds import random_bijections
 from georecall.models.architecture import DTYPES
-from georecall.models.exhaustion import exhaust
+from georecall.models.exhaustive import exhaust
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
 from georecall.sweeps.cells import Cell

@@ -4,15 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from georecall.analysis import dissect
-from georecall.analysis.transfer import swap_worlds
-from georecall.analysis.writers import METHODS, Method
+from georecall.dissection import dissect
 from georecall.facts.table import FactTable
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
 from georecall.training.config import Size
 from georecall.training.trainer import Trainer, fresh_model
 from georecall.training.world_cell import WorldCell
+from georecall.transfer.embedding_solvers import METHODS, Method
+from georecall.transfer.freeze_and_swap import swap_worlds
 
 Seed = Annotated[int, Field(ge=0)]
 

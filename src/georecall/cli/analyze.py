@@ -20,8 +20,8 @@ from georecall.errors import AnalysisError, FolderError
 from georecall.facts.names import shown
 
 if TYPE_CHECKING:
-    from georecall.analysis import Dissection
-    from georecall.analysis.estimates import Estimate
+    from georecall.dissection import Dissection
+    from georecall.statistics.estimates import Estimate
     from georecall.training.runs import TrainedRun
 
 GROUPS = {
@@ -54,7 +54,7 @@ def run(
     if target.exists() and not target.is_dir():
         raise FolderError(f"{target}: expected a folder to write, found a file")
 
-    from georecall.analysis import dissect
+    from georecall.dissection import dissect
     from georecall.training.runs import load_run
 
     trained = load_run(folder)
@@ -107,8 +107,8 @@ def _sizes(content: dict[str, Any]) -> str:
 
 def _write(target: Path, content: dict[str, Any], found: "Dissection") -> None:
     """The figures, none of them left from an analysis before, then the result."""
-    from georecall.report.dissection_figures import TITLES, dissection_figures
-    from georecall.report.figures import save_figure
+    from georecall.figures.dissection import TITLES, dissection_figures
+    from georecall.figures.theme import save_figure
     from georecall.storage.files import write_text
     from georecall.sweeps.json_files import json_text
 
@@ -165,7 +165,7 @@ def _readout_rows(part: dict[str, Any], name: str, r: int, others: list[int]) ->
 
 
 def _swap_rows(part: dict[str, Any], name: str, r: int, others: list[int]) -> Iterator[Row]:
-    from georecall.analysis.swap import NO_OP, WHOLE
+    from georecall.dissection.swap import NO_OP, WHOLE
 
     controls = {
         "no change": part["doses"][NO_OP],
@@ -217,7 +217,7 @@ ROWS = {
 
 def _notes(found: dict[str, Any], relations: list[str]) -> Iterator[str]:
     """Why a number is missing, or says less than it seems to."""
-    from georecall.analysis.estimates import LEAST_MEMBERS
+    from georecall.statistics.estimates import LEAST_MEMBERS
 
     if (part := found["superposition"]) and part["note"]:
         yield part["note"]
@@ -248,8 +248,7 @@ def _mean(estimate: dict[str, Any], *where: int | list[int], digits: int = 3) ->
 
 
 def _over_members(estimate: dict[str, Any], where: tuple[int | list[int], ...]) -> "Estimate":
-    from georecall.analysis.estimates import Estimate
-    from georecall.claims.dissection import members_of
+    from georecall.statistics.estimates import Estimate, members_of
 
     values = members_of(estimate)[(slice(None), *where)]
     return Estimate(values.reshape(len(values), -1).mean(axis=1))

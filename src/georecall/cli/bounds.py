@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from georecall.cli.output import JsonOption, out, print_json, print_note, print_pairs, print_table
-from georecall.report.numbers import bits_text, bytes_text, count_text
+from georecall.figures.numbers import bits_text, bytes_text, count_text
 
 if TYPE_CHECKING:
     from georecall.constructions.budget import MemoryNeed
@@ -38,7 +38,7 @@ def run(
     from georecall.theory.comparison import smallest_models
 
     if plot is not None:
-        from georecall.report.figures import check_figure_path
+        from georecall.figures.theme import check_figure_path
 
         check_figure_path(plot)
     found = smallest_models(subjects, relations, hops, bits=bits, levels=levels, other_parameters=params)
@@ -57,7 +57,7 @@ def run(
 
 
 def _draw(asked: "Comparison", path: Path) -> None:
-    from georecall.report.figures import dimension_figure, save_figure
+    from georecall.figures.theme import dimension_figure, save_figure
     from georecall.theory.comparison import along_hops, along_subjects
 
     figure = dimension_figure(asked, by_hops=along_hops(asked), by_subjects=along_subjects(asked))

@@ -9,7 +9,7 @@ from georecall.cli.engine_options import AddressOption, EngineOption, RetryFaile
 from georecall.cli.output import JsonOption, out, print_json, print_note, print_table, progress_bars
 
 if TYPE_CHECKING:
-    from georecall.analysis.scaling import Fit
+    from georecall.scaling.laws import Fit
 
 CELL_OPTIONS = (
     *("subjects", "relations", "freeze", "seeds", "target", "width", "attention", "heads", "hops", "mode"),
@@ -80,10 +80,10 @@ def run(
 
 def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
     """Thresholds and laws on the terminal; the figure, and all that was tried as Parquet, in the folder."""
-    from georecall.analysis.scaling import LM_BITS, CapacityPoint, fit_laws
-    from georecall.report.capacity_figures import capacity_figure
+    from georecall.figures.capacity import capacity_figure
+    from georecall.figures.theme import save_figure
     from georecall.report.capacity_tables import write_tried
-    from georecall.report.figures import save_figure
+    from georecall.scaling.laws import LM_BITS, CapacityPoint, fit_laws
 
     points = [CapacityPoint.of(result) for result in results]
     if not points:

@@ -144,8 +144,8 @@ def _table(
 ) -> "tuple[FactTable, Templates]":
     """The table and the sentences to ask with."""
     from georecall.facts.readers import read_table
+    from georecall.language_models.templates import Templates, read_templates
     from georecall.probing.examples import load_example
-    from georecall.probing.templates import Templates, read_templates
 
     if example is not None:
         table, sentences = load_example(example)
@@ -166,8 +166,8 @@ def _table(
 def _model(model: str | None, gguf: Path | None, *, dtype: str, device: str) -> "LanguageModel":
     """The model that was asked for, or the packaged one."""
     from georecall.errors import MissingPackageError
+    from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
     from georecall.probing import LanguageModel
-    from georecall.probing.packaged_model import lacks_packaged_model, packaged_model
 
     if model is None and gguf is None:
         if lacks := lacks_packaged_model():
@@ -189,8 +189,8 @@ def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
     """
     import polars as pl
 
-    from georecall.report.figures import save_figure
-    from georecall.report.probing_figures import TITLES, probing_figures
+    from georecall.figures.probing import TITLES, probing_figures
+    from georecall.figures.theme import save_figure
     from georecall.storage.files import write_bytes, write_text
     from georecall.sweeps.environment import environment
     from georecall.sweeps.json_files import json_text
@@ -234,7 +234,7 @@ def _show(output: Path, content: dict[str, Any]) -> None:
 
 
 def _rows(content: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    from georecall.report.probing_figures import SCORES
+    from georecall.figures.probing import SCORES
 
     for found in content["findings"]["evidence"]:
         known = content["knowledge"][found["relation"]]

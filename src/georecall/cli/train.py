@@ -158,8 +158,8 @@ def _config_fields(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _go_on(folder: Path, device: str, stop_after: int | None) -> None:
     """Train, with progress on the terminal, and draw how it went."""
-    from georecall.report.figures import save_figure
-    from georecall.report.training_figures import history_figure
+    from georecall.figures.theme import save_figure
+    from georecall.figures.training import history_figure
     from georecall.training.runs import continue_run
     from georecall.training.settings import checked_device
 

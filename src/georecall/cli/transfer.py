@@ -9,9 +9,9 @@ from georecall.cli.output import JsonOption, print_json, print_note, print_pairs
 from georecall.errors import FolderError
 
 if TYPE_CHECKING:
-    from georecall.analysis.estimates import Estimate
-    from georecall.analysis.transfer import Insertion, Transfer
+    from georecall.statistics.estimates import Estimate
     from georecall.training.runs import TrainedRun
+    from georecall.transfer.freeze_and_swap import Insertion, Transfer
 
 Shown = tuple[dict[str, Any], dict[str, "Estimate"]]
 """Pairs to print, and the columns of the table of members."""
@@ -40,12 +40,12 @@ def run(
     """
     from json import dumps
 
-    from georecall.analysis.transfer import check_worlds, insert_subjects, swap_worlds
-    from georecall.analysis.writers import checked_method
     from georecall.facts.readers import read_table
     from georecall.storage.files import write_text
     from georecall.training.runs import describe_run, load_run
     from georecall.training.settings import check_all
+    from georecall.transfer.embedding_solvers import checked_method
+    from georecall.transfer.freeze_and_swap import check_worlds, insert_subjects, swap_worlds
 
     target = output or folder
     check_all(
@@ -84,7 +84,7 @@ def _check_folder(path: Path) -> None:
 
 def _show(found: "Transfer | Insertion", trained: "TrainedRun", file: Path) -> None:
     """A summary, and a row for each member."""
-    from georecall.analysis.transfer import Transfer
+    from georecall.transfer.freeze_and_swap import Transfer
 
     summary, columns = _of_worlds(found) if isinstance(found, Transfer) else _of_subjects(found)
     print_pairs({"wrote": file, **summary})

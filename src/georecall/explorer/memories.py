@@ -13,9 +13,9 @@ from jaxtyping import Float32, Float64, Int64
 
 from georecall.constructions.chain import NAME_SCORE, Chain
 from georecall.constructions.chain_of_thought import ChainOfThought
-from georecall.explorer.exhibit import About, Exhibit
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
+from georecall.explorer.view import About, Exhibit
 from georecall.facts.names import END, UNKNOWN
 from georecall.memory.memory import FactMemory
 from georecall.models.architecture import DTYPES

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from georecall.errors import FolderError, GeorecallError
-from georecall.explorer.exhibit import Exhibit
 from georecall.explorer.memories import memory_exhibit
 from georecall.explorer.runs import run_exhibit
+from georecall.explorer.view import Exhibit
 from georecall.memory.folder import CERTIFICATE
 from georecall.memory.memory import FactMemory
 from georecall.training.runs import CONFIG, load_run

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment
 
 from georecall.errors import FolderError, GeorecallError
-from georecall.explorer.exhibit import Exhibit
+from georecall.explorer.view import Exhibit
 from georecall.storage.files import write_text
 
 PROGRAM = ("names", "words", "model", "providers", "drawing", "combobox", "stages", "editing", "main")

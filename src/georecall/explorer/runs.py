@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from torch import Tensor
 
-from georecall.analysis.interventions import only_layer, record
-from georecall.analysis.specimen import RELATION, SUBJECT, Specimen
-from georecall.analysis.superposition import Superposition, superpose
+from georecall.dissection.interventions import only_layer, record
+from georecall.dissection.specimen import RELATION, SUBJECT, Specimen
+from georecall.dissection.superposition import Superposition, superpose
 from georecall.errors import AnalysisError
-from georecall.explorer.exhibit import About, Exhibit
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
+from georecall.explorer.view import About, Exhibit
 from georecall.progress import no_progress
 from georecall.training.runs import TrainedRun
 

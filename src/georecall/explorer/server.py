@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from georecall.errors import GeorecallError
-from georecall.explorer.exhibit import Exhibit
 from georecall.explorer.page import policy, served_page
+from georecall.explorer.view import Exhibit
 
 ADDRESS = "127.0.0.1"
 HOSTS = {ADDRESS, "localhost"}

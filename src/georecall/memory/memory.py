@@ -26,7 +26,7 @@ from georecall.memory.saving import load_parts, save_memory
 from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES
-from georecall.models.step import RecallStep
+from georecall.models.decode_step import RecallStep
 from georecall.models.tokenizer import fact_tokenizer
 from georecall.progress import Progress, no_progress
 

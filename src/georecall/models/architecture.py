@@ -11,7 +11,7 @@ from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
 
 from georecall.constructions.certificate import Certificate, certify, witnesses
 from georecall.constructions.chain import Chain
-from georecall.models.step import RecallStep
+from georecall.models.decode_step import RecallStep
 from georecall.storage.tensors import TensorSource
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

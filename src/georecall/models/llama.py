@@ -18,7 +18,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, common_config
-from georecall.models.step import RecallStep
+from georecall.models.decode_step import RecallStep
 from georecall.storage.tensors import TensorSource
 
 RMS_EPSILON = 1e-6

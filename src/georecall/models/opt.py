@@ -16,7 +16,7 @@ from transformers import OPTConfig, OPTForCausalLM
 
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, common_config
-from georecall.models.step import RecallStep
+from georecall.models.decode_step import RecallStep
 from georecall.storage.tensors import TensorSource
 
 LAYER_NORM_EPSILON = 1e-5

@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from georecall.facts.table import FactTable
-from georecall.probing.draws import draws
-from georecall.probing.intervals import mean_interval
-from georecall.probing.language_models import LanguageModel
-from georecall.probing.patching import Patch, answer_log_probabilities
-from georecall.probing.prompts import AnsweredPrompt, Template
+from georecall.language_models.language_model import LanguageModel
+from georecall.language_models.patching import Patch, answer_log_probabilities
+from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
+from georecall.statistics.draws import draws
+from georecall.statistics.intervals import mean_interval
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from jaxtyping import Float32, Float64
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.probing.draws import draws
 from georecall.probing.features import NameGrams, OtherRelations, States, checked_layers
 from georecall.probing.probes import Probe, probe
 from georecall.probing.relations import Target
 from georecall.progress import Progress, no_progress
+from georecall.statistics.draws import draws
 
 
 @dataclass(frozen=True, kw_only=True)

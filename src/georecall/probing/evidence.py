@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from georecall.probing.comparisons import Comparison, compare
 from georecall.probing.controls import Control, ControlledProbe
-from georecall.probing.intervals import Interval, layers_text, mean_interval, number, rate_interval
 from georecall.probing.probes import Probe
 from georecall.probing.relations import Kind
+from georecall.statistics.comparisons import Comparison, compare
+from georecall.statistics.intervals import Interval, layers_text, mean_interval, number, rate_interval
 
 REQUIRED = (
     "majority",

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from georecall.errors import ProbingError
 from georecall.facts.readers import read_table
 from georecall.facts.table import FactTable
-from georecall.probing.templates import Templates, read_templates
+from georecall.language_models.templates import Templates, read_templates
 
 Example = Literal["countries", "elements", "cities"]
 EXAMPLES: tuple[Example, ...] = get_args(Example)

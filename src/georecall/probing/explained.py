@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from georecall.probing.intervals import Interval, ratio_interval
-from georecall.probing.leave_one_out import LeaveOneOut, LeftOutFit, predict
+from georecall.statistics.intervals import Interval, ratio_interval
+from georecall.statistics.leave_one_out import LeaveOneOut, LeftOutFit, predict
 
 
 @dataclass(frozen=True, kw_only=True)

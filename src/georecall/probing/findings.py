@@ -8,14 +8,14 @@ import numpy as np
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
+from georecall.language_models.reading import Reading
 from georecall.probing.controls import ControlledProbe, probe_with_controls
 from georecall.probing.evidence import Evidence, score_by_input, weigh_evidence
-from georecall.probing.intervals import Interval, mean_interval
 from georecall.probing.joint_fit import JointFit, fit_jointly
 from georecall.probing.probes import Probe
-from georecall.probing.reading import Reading
 from georecall.probing.relations import choose_targets
 from georecall.progress import Progress, no_progress
+from georecall.statistics.intervals import Interval, mean_interval
 
 
 @dataclass(frozen=True, kw_only=True)

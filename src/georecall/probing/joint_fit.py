@@ -8,18 +8,18 @@ import numpy as np
 from jaxtyping import Float32, Float64, Int64
 from joblib import delayed
 
-from georecall.analysis.estimates import plain
-from georecall.analysis.subspaces import Subspaces, compare_subspaces
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.probing.draws import draws
 from georecall.probing.explained import Explained, Misses, held_out_misses, training_fits
 from georecall.probing.features import checked_layers
-from georecall.probing.leave_one_out import LeaveOneOut
 from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
 from georecall.probing.superposition_map import blocks, by_block, relation_codes
 from georecall.probing.threads import in_threads, one_thread
 from georecall.progress import Progress, no_progress
+from georecall.statistics.draws import draws
+from georecall.statistics.estimates import plain
+from georecall.statistics.leave_one_out import LeaveOneOut
+from georecall.statistics.subspaces import Subspaces, compare_subspaces
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float64, Int64
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.probing.answers import score_answers
-from georecall.probing.language_models import LanguageModel
-from georecall.probing.prompts import AnsweredPrompt, Template
+from georecall.language_models.answers import score_answers
+from georecall.language_models.language_model import LanguageModel
+from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
 
 Fact = tuple[str, str]

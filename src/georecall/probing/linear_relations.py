@@ -8,14 +8,14 @@ import numpy as np
 from jaxtyping import Float32, Float64, Int64, Shaped
 
 from georecall.errors import ProbingError
-from georecall.probing.comparisons import Comparison, compare
-from georecall.probing.draws import draws
 from georecall.probing.features import checked_layers
-from georecall.probing.intervals import Interval, rate_interval
-from georecall.probing.leave_one_out import LeaveOneOut, predict
 from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
 from georecall.probing.threads import one_thread
 from georecall.progress import Progress, no_progress
+from georecall.statistics.comparisons import Comparison, compare
+from georecall.statistics.draws import draws
+from georecall.statistics.intervals import Interval, rate_interval
+from georecall.statistics.leave_one_out import LeaveOneOut, predict
 
 Decode = Callable[[Float32[np.ndarray, "some dim"]], Int64[np.ndarray, " some"]]
 """The token that the model puts first, for final states."""

@@ -9,21 +9,21 @@ import torch
 from jaxtyping import Float32, Int64
 
 from georecall.facts.table import FactTable
+from georecall.language_models.hidden_states import answer_states
+from georecall.language_models.language_model import LanguageModel
+from georecall.language_models.prompts import Template
+from georecall.language_models.reading import Reading, read_model
+from georecall.language_models.state_cache import StateCache
+from georecall.language_models.templates import Templates
 from georecall.probing.causal import Swap, SwapEffect, swap_components
-from georecall.probing.draws import draws
 from georecall.probing.findings import Findings, analyse
-from georecall.probing.hidden_states import answer_states
 from georecall.probing.knowledge import Knowledge, recall_facts
-from georecall.probing.language_models import LanguageModel
 from georecall.probing.linear_relations import LinearRelation, linear_relation
-from georecall.probing.prompts import Template
-from georecall.probing.reading import Reading, read_model
 from georecall.probing.relations import choose_targets, fold_numbers
 from georecall.probing.settings import ProbeSettings
-from georecall.probing.state_cache import StateCache
 from georecall.probing.superposition_map import fit_superposition
-from georecall.probing.templates import Templates
 from georecall.progress import Progress, no_progress
+from georecall.statistics.draws import draws
 
 FOLD = 0
 """Swaps are made in the subjects of this fold; layer and components come from the others."""

@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float64, Int64
 from joblib import delayed
 
 from georecall.probing.features import Inputs
-from georecall.probing.leave_one_out import LeaveOneOut, predict
 from georecall.probing.relations import Target
 from georecall.probing.threads import in_threads
 from georecall.progress import Progress, no_progress
+from georecall.statistics.leave_one_out import LeaveOneOut, predict
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from jaxtyping import Float64, Int64
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.probing.draws import draws
+from georecall.statistics.draws import draws
 
 Kind = Literal["classes", "vectors"]
 LEAST_SUBJECTS = 20

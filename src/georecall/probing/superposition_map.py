@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float, Float64, Int64
 
 from georecall.errors import ProbingError
-from georecall.probing.leave_one_out import LeaveOneOut
 from georecall.probing.relations import principal_codes
+from georecall.statistics.leave_one_out import LeaveOneOut
 
 WRITTEN_DIMENSIONS = 32
 """Principal directions of the attribute vectors that a relation writes by, at most."""

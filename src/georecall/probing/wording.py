@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from georecall.probing.intervals import Interval, layers_text, number
+from georecall.statistics.intervals import Interval, layers_text, number
 
 
 def remarks(report: dict[str, Any]) -> Iterator[str]:

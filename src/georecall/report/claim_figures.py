@@ -7,11 +7,10 @@ from typing import Any
 import altair as alt
 from altair.typing import ChartType
 
-from georecall.analysis.scaling import CapacityPoint
 from georecall.claims.claim import Outcome
 from georecall.claims.dissection import world_of
-from georecall.report.capacity_figures import TICKS, capacity_figure
-from georecall.report.dissection_figures import (
+from georecall.figures.capacity import TICKS, capacity_figure
+from georecall.figures.dissection import (
     ablation_figure,
     dose_figure,
     framed,
@@ -20,9 +19,10 @@ from georecall.report.dissection_figures import (
     swap_figure,
     variance_figure,
 )
-from georecall.report.figures import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, theme
-from georecall.report.probing_figures import layers_figure, superposed_states_figure
-from georecall.report.transfer_figures import transfer_bars, transfer_rows
+from georecall.figures.probing import layers_figure, superposed_states_figure
+from georecall.figures.theme import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, theme
+from georecall.figures.transfer import transfer_bars, transfer_rows
+from georecall.scaling.laws import CapacityPoint
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from georecall.claims.registry import CELLS
-from georecall.claims.standing import NOT_RECORDED
+from georecall.claims.status import NOT_RECORDED
 from georecall.errors import FolderError
 from georecall.report.results_table import ABOUT, numbers_of
 from georecall.report.writing import OUTCOMES

@@ -6,7 +6,7 @@ from typing import Any
 
 from altair.typing import ChartType
 
-from georecall.report.figures import BLUE, GRID, INK, MUTED, theme
+from georecall.figures.theme import BLUE, GRID, INK, MUTED, theme
 
 Spec = dict[str, Any]
 PARTS = ("layer", "hconcat", "vconcat")

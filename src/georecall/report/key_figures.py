@@ -4,16 +4,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from georecall.analysis.scaling import CapacityPoint, fit_laws
-from georecall.analysis.swap import WHOLE
 from georecall.claims.bounds import REFERENCE
 from georecall.claims.capacity import LOGARITHMIC, POWER, points_of
 from georecall.claims.claim import Outcome, Result
-from georecall.claims.dissection import members_of, others, own, stated
+from georecall.claims.dissection import others, own, stated
 from georecall.claims.hops import HOPS, thresholds
 from georecall.claims.recipes import JUDGED
 from georecall.claims.transfer import chosen_method
-from georecall.probing.intervals import Interval
+from georecall.dissection.swap import WHOLE
+from georecall.scaling.laws import CapacityPoint, fit_laws
+from georecall.statistics.estimates import members_of
+from georecall.statistics.intervals import Interval
 
 Results = Sequence[Result]
 

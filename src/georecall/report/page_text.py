@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from georecall.claims.claim import Outcome
 from georecall.claims.sizes import field_names, field_values, listed
-from georecall.claims.standing import NOT_RECORDED, CellStanding
+from georecall.claims.status import NOT_RECORDED, CellStanding
 
 WORLD = re.compile(r"\[(?P<world>[^\]]*)\] (?P<rest>.*)", re.DOTALL)
 

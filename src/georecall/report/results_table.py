@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from georecall.claims.claim import Outcome
-from georecall.claims.standing import CellStanding
+from georecall.claims.status import CellStanding
 from georecall.storage.files import write_bytes
 
 Row = dict[str, Any]

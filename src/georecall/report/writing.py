@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from georecall.claims.claim import Outcome
+from georecall.figures.theme import save_figure
 from georecall.progress import Progress, no_progress
 from georecall.report.claim_figures import claim_figure
-from georecall.report.figures import save_figure
 from georecall.report.page import write_page
 from georecall.report.results_table import write_results_table
 from georecall.storage.files import write_text

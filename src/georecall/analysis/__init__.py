@@ -1,7 +1,0 @@
-"""What is inside a recall transformer that answers one hop, and what follows when a part of it is changed."""
-
-from georecall.analysis.dissection import ANALYSES, Dissection, dissect
-from georecall.analysis.interventions import intervened, record
-from georecall.analysis.specimen import Specimen
-
-__all__ = ["ANALYSES", "Dissection", "Specimen", "dissect", "intervened", "record"]

@@ -1,0 +1,1 @@
+"""Results as figures that need nothing else to be looked at."""

@@ -1,0 +1,1 @@
+"""Access to pretrained language models: loading, prompts, hidden states and changes of them."""

@@ -1,0 +1,1 @@
+"""How sizes that training needs grow with the facts."""

@@ -1,0 +1,1 @@
+"""Statistics of measurements: fits, shares, intervals and the random draws behind them."""

@@ -1,0 +1,46 @@
+"""Answers are read off linearly where they are in the embedding, and nowhere else."""
+
+import numpy as np
+import pytest
+import torch
+
+import specimens
+from georecall.dissection import dissect
+from georecall.statistics.estimates import wilson_interval
+
+
+def test_every_answer_is_read_off_a_constructed_embedding(geometric):
+    assert geometric.readout.rates.values.tolist() == [[1.0] * 3]
+    assert geometric.readout.shuffled.values.max() < 0.15
+    assert geometric.readout.wilson[0].min() > 0.8
+
+
+@pytest.mark.parametrize("kind", ["shuffled", "untrained", "key_value"])
+def test_nothing_is_read_off_embeddings_without_answers(kind, request):
+    found = request.getfixturevalue(kind).readout
+    assert found.rates.values.max() < 0.15
+    assert (found.wilson[0] <= found.chance + 0.05).all()
+    assert found.chance == 1 / specimens.SUBJECTS
+
+
+def test_long_attribute_vectors_do_not_draw_answers_to_themselves():
+    model = specimens.one_hop()
+    with torch.no_grad():
+        model.unembedding *= torch.linspace(1, 3, model.unembedding.shape[1])[:, None]
+        vectors = model.unembedding[0, : specimens.SUBJECTS]
+        model.embedding[0][0] = vectors[specimens.TABLE.answers.copy()].flatten(1)
+    found = dissect(model, specimens.TABLE, only=["readout"]).readout
+    assert found.rates.values.min() == 1
+
+
+def test_attributes_with_one_vector_are_a_tie_and_a_tie_is_wrong():
+    model = specimens.one_hop()
+    with torch.no_grad():
+        model.unembedding[:] = model.unembedding[:, :1]
+    assert dissect(model, specimens.TABLE, only=["readout"]).readout.rates.values.max() == 0
+
+
+def test_the_wilson_interval_is_the_textbook_one():
+    low, high = wilson_interval(np.array([0, 8, 10]), 10)
+    np.testing.assert_allclose(low, [0, 0.490162, 0.722467], atol=1e-6)
+    np.testing.assert_allclose(high, [0.277533, 0.943318, 1], atol=1e-6)
