@@ -139,6 +139,44 @@ def test_figures_of_an_analysis_before_do_not_stay(cli, run, undrawn):  # noqa: 
     assert {path.name for path in folder.iterdir()} == {"notes.txt", "analysis.json"}
 
 
+def test_a_group_measured_later_joins_those_of_the_same_run_and_seed(cli, run, undrawn):
+    whole = cli("analyze", "run", "--json", "-o", "whole").json["dissection"]
+    cli("analyze", "run", "--only", "superposition")
+    undrawn.clear()
+    result = cli("analyze", "run", "--only", "selectivity")
+    assert "note: kept from the analysis before: superposition, readout" in result.err
+    assert "read-out" not in result.out
+    assert {name.partition(".")[0] for name in undrawn} == {"ablation", "units"}
+    cli("analyze", "run", "--only", "interventions")
+    assert json.loads((run / "analysis" / "analysis.json").read_text())["dissection"] == whole
+
+
+def test_figures_of_what_is_kept_stay(cli, run, undrawn):  # noqa: ARG001
+    cli("analyze", "run", "--only", "superposition")
+    for name in ("readout.png", "ablation.png"):
+        (run / "analysis" / name).touch()
+    cli("analyze", "run", "--only", "interventions")
+    assert {path.name for path in (run / "analysis").iterdir()} == {"readout.png", "analysis.json"}
+
+
+@pytest.mark.parametrize("content", [None, "{}", "{", '{"settings": 3}', "same"])
+def test_an_analysis_of_other_settings_is_replaced_only_when_asked(cli, run, undrawn, content):  # noqa: ARG001
+    command = ("analyze", "run", "--only", "superposition")
+    file = run / "analysis" / "analysis.json"
+    cli(*command, "--seed", "1")
+    if content == "same":
+        found = json.loads(file.read_text())
+        file.write_text(json.dumps(found | {"settings": found["settings"] | {"run": "another"}}))
+    elif content is not None:
+        file.write_text(content)
+    before = file.read_bytes()
+    refused = cli(*command)
+    assert (refused.code, refused.out, file.read_bytes()) == (2, "", before)
+    assert refused.err.startswith("error: run/analysis/analysis.json: ")
+    assert refused.err.endswith("; give another folder with --output, or --force to replace it\n")
+    assert cli(*command, "--force", "--json").json["settings"]["seed"] == 0
+
+
 def test_another_folder_and_another_seed_are_taken(cli, run, undrawn):  # noqa: ARG001
     options = ("--only", "superposition", "--json")
     first = cli("analyze", "run", *options).json

@@ -68,6 +68,15 @@ def test_a_run_that_is_stopped_can_be_resumed_to_its_end(cli):
     assert cli("train", "--resume", "run", "--json").json["finished"] is True
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "facts.parquet", "history.json"])
+def test_a_finished_run_that_lost_a_file_is_not_said_to_be_well(cli, name):
+    cli(*QUICK, "-o", "run")
+    Path("run", name).unlink()
+    result = cli("train", "--resume", "run")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: run/{name}: missing; put it back, or ")
+
+
 def test_options_left_out_depend_on_those_given(cli):
     assert (
         cli("train", *WORLD, "--dim", "3", "--hops", "2", "--steps", "2", "--mode", "cot", "-o", "two").code

@@ -9,8 +9,9 @@ import pytest
 
 from georecall.facts.worlds import random_bijections, random_functions
 from georecall.training.config import TrainConfig
-from georecall.training.runs import continue_run, start_run
+from georecall.training.runs import continue_run, load_run, start_run
 
+SHORT = TrainConfig(dim=4, width=4, steps=2)
 NEW = "name,r1,r0\nnew1,x1,x2\nnew2,x3,elsewhere\nnew3,,x4\n"
 
 
@@ -45,7 +46,7 @@ def test_new_worlds_are_summed_up_with_controls_and_a_row_for_each_member(run):
     result = run("transfer", "run", "--worlds", "2")
     assert (result.code, result.err) == (0, "")
     shown = pairs(result.out)
-    assert shown["wrote"] == "run/transfer-ridge.json"
+    assert shown["wrote"] == "run/transfer-ridge-worlds-2-seed-0.json"
     assert shown["new facts"].endswith(") in 2 new worlds, by ridge")
     assert "…" in shown["interference"]
     assert shown["chance"] == "6.250%"
@@ -68,17 +69,18 @@ def test_new_worlds_are_summed_up_with_controls_and_a_row_for_each_member(run):
 
 def test_as_json_it_prints_what_it_wrote(run):
     found = run("transfer", "run", "--method", "selector", "--seed", "3", "-o", "there", "--json").json
-    assert found.pop("file") == "there/transfer-selector.json"
-    assert found == json.loads(Path("there/transfer-selector.json").read_text())
+    file = found.pop("file")
+    assert file == "there/transfer-selector-worlds-5-seed-3.json"
+    assert found == json.loads(Path(file).read_text())
     assert (found["method"], found["worlds"], found["chance"]) == ("selector", 5, 1 / 16)
-    assert not Path("run/transfer-selector.json").exists()
+    assert list(Path("run").glob("transfer-*")) == []
 
 
 def test_new_subjects_are_inserted_from_a_table(run):
     result = run("transfer", "run", "--insert", "new.csv")
     assert (result.code, result.err) == (0, "note: blank objects, read as unknown: 1\n")
     shown = pairs(result.out)
-    assert shown["wrote"] == "run/insertion-ridge.json"
+    assert shown["wrote"] == "run/insertion-ridge-seed-0.json"
     assert " of 4 about 3 subjects, by ridge" in shown["new facts"]
     assert shown["left out"].startswith("1 facts")
     assert shown["commonest answer"].endswith("%")
@@ -90,6 +92,30 @@ def test_another_seed_is_other_worlds(run):
     found = [run("transfer", "run", "--worlds", "1", "--seed", seed, "--json").json for seed in "001"]
     assert found[0] == found[1]
     assert found[0]["random"] != found[2]["random"]
+
+
+def test_results_of_other_settings_lie_side_by_side_and_say_what_they_are_of(run):
+    digest = load_run(Path("run")).digest
+    for seed, worlds, method in ((0, 1, "ridge"), (5, 1, "ridge"), (0, 2, "ridge"), (0, 1, "selector")):
+        settings = {"run": digest, "method": method, "seed": seed, "worlds": worlds}
+        options = ("--seed", seed, "--worlds", worlds, "--method", method)
+        assert run("transfer", "run", *map(str, options), "--json").json["settings"] == settings
+    assert len(list(Path("run").glob("transfer-*.json"))) == 4
+
+
+def test_a_result_of_another_run_or_table_is_replaced_only_when_asked(run, tmp_path):
+    finished(Path("other"), random_bijections(16, 2, rng=np.random.default_rng(1)), SHORT)
+    new = ("transfer", "run", "--insert", "new.csv")
+    for command in (("transfer", "run", "--worlds", "1", "-o", "there"), new):
+        assert run(*command).code == 0
+    (tmp_path / "new.csv").write_text(NEW.replace("new1", "new4"))
+    for command in (("transfer", "other", "--worlds", "1", "-o", "there"), new):
+        refused = run(*command)
+        assert (refused.code, refused.out) == (2, "")
+        assert "was measured with other settings: " in refused.err
+        assert "--force" in refused.err
+        assert run(*command, "--force").code == 0
+        assert run(*command).code == 0
 
 
 def test_all_problems_are_said_at_once_and_nothing_is_written(cli, tmp_path):
@@ -121,15 +147,14 @@ def test_new_subjects_that_cannot_be_inserted_are_refused_by_name(run, tmp_path,
     result = run("transfer", "run", "--insert", "new.csv")
     assert (result.code, result.out) == (2, "")
     assert says in result.err
-    assert not Path("run/insertion-ridge.json").exists()
+    assert list(Path("run").glob("insertion-*")) == []
 
 
 def test_runs_of_several_hops_and_worlds_that_are_no_bijections_are_refused(cli):
-    short = TrainConfig(dim=4, width=4, steps=2)
     world = random_bijections(9, 2, rng=np.random.default_rng(0))
-    finished(Path("two"), world, short.model_copy(update={"hops": 2, "attention": "learned"}))
+    finished(Path("two"), world, SHORT.model_copy(update={"hops": 2, "attention": "learned"}))
     assert "a model of one hop" in cli("transfer", "two").err
-    finished(Path("colours"), random_functions(12, 1, 3, rng=np.random.default_rng(0)), short)
+    finished(Path("colours"), random_functions(12, 1, 3, rng=np.random.default_rng(0)), SHORT)
     assert "as many attributes as its 12 subjects, got 3" in cli("transfer", "colours").err
 
 

@@ -6,10 +6,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from recipes import MIXED, TABLE, recipe, same_weights, trained
+from safetensors import safe_open
 
 from georecall.errors import FolderError, GeorecallError, TrainingError
 from georecall.facts.worlds import random_bijections
@@ -17,6 +22,27 @@ from georecall.training import runs
 from georecall.training.optimiser import freeze
 from georecall.training.runs import continue_run, describe_run, load_run, parameter_counts, start_run
 from georecall.training.trainer import fresh_model
+
+EVERYTHING = {
+    "embedding_noise": 0.3,
+    "label_smoothing": 0.1,
+    "weight_decay": 0.05,
+    "learning_rates": (0.01, 0.03),
+}
+STOPPED = {
+    "one hop": {"batch": 5, "margin": None},
+    "several hops at once": {"hops": 2, "attention": "learned", "held_out": 0.2, "batch": 5, "margin": None},
+    "a chain of thought": {"hops": 2, "mode": "cot", "attention": "learned", "batch": 5, "margin": None},
+    "an early end": {
+        "dim": 16,
+        "width": 32,
+        "learning_rates": (0.03, 0.05),
+        "steps": 60,
+        "batch": 5,
+        "check_every": 7,
+    },
+}
+"""Recipes that are stopped anywhere: every kind of question, and one that recalls all before its schedule is over."""
 
 KILLED = """
 import os, signal, sys
@@ -96,6 +122,49 @@ def test_a_run_that_stopped_goes_on_bit_for_bit(tmp_path, stop):
     continue_run(tmp_path / "paused")
     assert contents(tmp_path / "paused") == contents(straight)
     assert names(tmp_path / "paused") == names(straight)
+
+
+def stopped(folder: Path, stops: list[int], **fields: object) -> None:
+    start_run(folder, TABLE, recipe(**EVERYTHING | fields))
+    for stop in stops:
+        continue_run(folder, until=stop)
+
+
+def checkpoint(folder: Path) -> tuple[dict[str, torch.Tensor], str]:
+    """Weights, optimiser and losses, and the history."""
+    with safe_open(folder / runs.CHECKPOINT, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, file.metadata()["history"]  # noqa: SIM118
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("kind", STOPPED)
+def test_wherever_a_run_is_stopped_it_goes_on_bit_for_bit(tmp_path, kind):
+    straight = finished(tmp_path / "straight", **EVERYTHING | STOPPED[kind])
+    length = describe_run(straight)["last"]["step"]
+    assert (length < recipe(**STOPPED[kind]).steps) is (kind == "an early end")
+
+    @given(st.lists(st.integers(1, length - 1), min_size=1, max_size=3).map(sorted))
+    @settings(max_examples=8, deadline=None, derandomize=True)
+    def holds(stops):
+        with TemporaryDirectory() as root:
+            paused, once = Path(root, "paused"), Path(root, "once")
+            stopped(paused, stops, **STOPPED[kind])
+            stopped(once, stops[-1:], **STOPPED[kind])
+            (state, history), (expected, its_history) = checkpoint(paused), checkpoint(once)
+            assert history == its_history
+            assert all(torch.equal(state[name], expected[name]) for name in state | expected)
+            continue_run(paused)
+            assert contents(paused) == contents(straight)
+
+    holds()
+
+
+def test_a_stop_between_two_looks_is_no_look_but_says_how_the_run_stands(tmp_path):
+    start_run(tmp_path / "run", TABLE, recipe())
+    assert continue_run(tmp_path / "run", until=3) == []
+    last = describe_run(tmp_path / "run")["last"]
+    assert last["step"] == 3
+    assert min(last["loss"]) > 0
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -183,16 +252,33 @@ def test_a_config_with_a_wrong_field_is_named_with_the_field(run):
         continue_run(run)
 
 
-@pytest.mark.parametrize("content", ["", "{}]", "3", '[{"step": 1}]'])
+@pytest.mark.parametrize("content", ["", "{}]", "3", "[]", '[{"step": 1}]'])
 def test_a_history_that_is_broken_is_named(run, content):
     (run / runs.HISTORY).write_text(content)
     refused(continue_run, run, runs.HISTORY)
 
 
-@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.HISTORY])
-def test_a_file_that_is_missing_is_named(run, name):
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.HISTORY, runs.MODEL])
+def test_a_file_that_is_missing_is_named_with_the_way_out(run, name):
     (run / name).unlink()
-    refused(continue_run, run, name, "missing")
+    refused(continue_run, run, name, "missing; put it back, or ")
+
+
+def test_a_run_that_lost_its_checkpoint_does_not_begin_again_without_a_word(half):
+    (half / runs.CHECKPOINT).unlink()
+    refused(continue_run, half, runs.CHECKPOINT, "missing; put it back, or ")
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("name", [runs.MODEL, runs.HISTORY])
+def test_the_way_out_leads_to_the_run_as_it_was(run, name):
+    before = contents(run)
+    (run / name).write_bytes(b"else")
+    refused(continue_run, run, name, f"delete it and {run / runs.RESULT}")
+    for lost in (name, runs.RESULT):
+        (run / lost).unlink()
+    continue_run(run)
+    assert contents(run) == before
 
 
 @pytest.mark.parametrize("name", [runs.CONFIG, runs.TABLE, runs.MODEL])
@@ -212,7 +298,8 @@ def test_a_model_with_one_other_bit_is_refused(run, place):
     content = bytearray((run / runs.MODEL).read_bytes())
     content[place] ^= 1
     (run / runs.MODEL).write_bytes(content)
-    refused(load_run, run, runs.MODEL, "altered or truncated")
+    for call in (load_run, continue_run):
+        refused(call, run, runs.MODEL, "altered or truncated")
 
 
 OTHER_SETTINGS = [{"dim": 5}, {"learning_rates": [0.5, 0.6]}, {"steps": 5}]
@@ -223,7 +310,8 @@ def test_another_config_than_the_run_was_trained_with_is_refused(run, half, chan
     for folder in (run, half):
         fields = json.loads((folder / runs.CONFIG).read_text())
         (folder / runs.CONFIG).write_text(json.dumps(fields | change))
-    refused(load_run, run, runs.CONFIG, "altered: not the settings that the run was trained with")
+    for call in (load_run, continue_run):
+        refused(call, run, runs.CONFIG, "altered: not the settings that the run was trained with")
     refused(continue_run, half, runs.CHECKPOINT, "was trained with another config.json")
 
 
@@ -236,7 +324,8 @@ def test_a_checkpoint_with_one_other_bit_is_refused(half):
 
 def test_another_table_is_refused(run):
     random_bijections(6, 2, rng=np.random.default_rng(9)).write_parquet(run / runs.TABLE)
-    refused(load_run, run, runs.TABLE, "not the table that the run was trained on")
+    for call in (load_run, continue_run):
+        refused(call, run, runs.TABLE, "not the table that the run was trained on")
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"subject,relation,object\n"])

@@ -1,12 +1,13 @@
 """`georecall analyze`."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from georecall.cli.kept_results import WAY_OUT, earlier_result, write_result
 from georecall.cli.output import (
     LISTED,
     JsonOption,
@@ -29,6 +30,9 @@ GROUPS = {
     "interventions": ("swap", "patching"),
     "selectivity": ("selectivity", "ablation", "gates"),
 }
+FIGURE_OF = {"variance": "superposition", "doses": "swap", "units": "selectivity"}
+"""The analysis of a figure, where it does not have that analysis's name."""
+
 RESULT, NO_NUMBER = "analysis.json", "–"
 Row = tuple[str, str, str, str]
 
@@ -44,8 +48,13 @@ def run(
         Path | None,
         typer.Option("--output", "-o", help="Folder to write; RUN/analysis by default.", show_default=False),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an analysis of another run or seed.")
+    ] = False,
 ) -> None:
     """Dissect a trained ensemble: superposition, what interventions change, and which units serve which relation.
+
+    With --only, what an earlier analysis of the same run and seed found of other groups is kept.
 
     Example: `georecall analyze run/ --only superposition,interventions`
     """
@@ -55,17 +64,25 @@ def run(
         raise FolderError(f"{target}: expected a folder to write, found a file")
 
     from georecall.dissection import dissect
+    from georecall.dissection.specimen import HELD_OUT
     from georecall.training.runs import load_run
 
     trained = load_run(folder)
+    settings = {"run": trained.digest, "seed": seed, "held_out": HELD_OUT}
+    earlier = _earlier(target / RESULT, settings, force)
     with progress_bars() as progress:
         found = dissect(trained.model, trained.table, only=names, seed=seed, progress=progress)
-    content = _content(trained, found)
-    _write(target, content, found)
+    measured = _content(trained, found)
+    kept = {name: part for name, part in earlier.items() if not measured["dissection"][name]}
+    whole = measured | {"dissection": measured["dissection"] | kept}
+    content = write_result(target / RESULT, settings, whole)
+    _draw(target, measured, found, kept)
+    if kept:
+        print_note(f"kept from the analysis before: {', '.join(kept)}")
     if json:
         print_json(content | {"folder": str(target)})
     else:
-        _show(target, content)
+        _show(target, measured)
 
 
 def _analyses(only: str) -> list[str]:
@@ -105,12 +122,26 @@ def _sizes(content: dict[str, Any]) -> str:
     )
 
 
-def _write(target: Path, content: dict[str, Any], found: "Dissection") -> None:
-    """The figures, none of them left from an analysis before, then the result."""
+def _earlier(file: Path, settings: dict[str, Any], force: bool) -> dict[str, Any]:
+    """The analyses that an earlier one with these settings found, by name.
+
+    Raises:
+        FolderError: as `earlier_result`.
+    """
+    content = earlier_result(file, settings, replace=force)
+    if content is None:
+        return {}
+    found = content.get("dissection")
+    if not isinstance(found, dict):
+        raise FolderError(f"{file}: altered: not what `georecall analyze` writes; {WAY_OUT}")
+    names = (name for group in GROUPS.values() for name in group)
+    return {name: found[name] for name in names if found.get(name)}
+
+
+def _draw(target: Path, content: dict[str, Any], found: "Dissection", kept: Collection[str]) -> None:
+    """The figures of what was measured; those of what is kept stay, and no others."""
     from georecall.figures.dissection import TITLES, dissection_figures
     from georecall.figures.theme import save_figure
-    from georecall.storage.files import write_text
-    from georecall.sweeps.json_files import json_text
 
     shares = found.selectivity.shares[0] if found.selectivity else None
     figures = dissection_figures(
@@ -124,9 +155,8 @@ def _write(target: Path, content: dict[str, Any], found: "Dissection") -> None:
             path = target / f"{name}{suffix}"
             if name in figures:
                 save_figure(figures[name], path)
-            else:
+            elif FIGURE_OF.get(name, name) not in kept:
                 path.unlink(missing_ok=True)
-    write_text(target / RESULT, json_text(content))
 
 
 def _show(target: Path, content: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from georecall.cli.kept_results import earlier_result, write_result
 from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
 from georecall.errors import FolderError
 
@@ -32,16 +33,14 @@ def run(
             "--output", "-o", help="Folder of the result; the run's by default.", show_default=False
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a result of another run or table.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Give a trained one-hop run new facts by writing subject embeddings in closed form, all else frozen.
 
     Example: `georecall transfer run/ --worlds 5 --method selector`
     """
-    from json import dumps
-
     from georecall.facts.readers import read_table
-    from georecall.storage.files import write_text
     from georecall.training.runs import describe_run, load_run
     from georecall.training.settings import check_all
     from georecall.transfer.embedding_solvers import checked_method
@@ -56,9 +55,13 @@ def run(
         lambda: _check_folder(target),
     )
     trained = load_run(folder)
+    settings = {"run": trained.digest, "method": method, "seed": seed}
     found: Transfer | Insertion
     with progress_bars() as progress:
         if insert is None:
+            settings["worlds"] = worlds
+            file = target / f"transfer-{method}-worlds-{worlds}-seed-{seed}.json"
+            earlier_result(file, settings, replace=force)
             found = swap_worlds(
                 trained.model, trained.table, method=method, worlds=worlds, seed=seed, progress=progress
             )
@@ -66,13 +69,15 @@ def run(
             new, report = read_table(insert, allow_missing=True)
             for note in report.notes():
                 print_note(note)
+            settings["table"] = new.digest()
+            file = target / f"insertion-{method}-seed-{seed}.json"
+            earlier_result(file, settings, replace=force)
             found = insert_subjects(
                 trained.model, trained.table, new, method=method, seed=seed, progress=progress
             )
-    file = target / f"{'transfer' if insert is None else 'insertion'}-{method}.json"
-    write_text(file, dumps(found.to_dict(), indent=2, allow_nan=False) + "\n")
+    content = write_result(file, settings, found.to_dict())
     if json:
-        print_json(found.to_dict() | {"file": str(file)})
+        print_json(content | {"file": str(file)})
     else:
         _show(found, trained, file)
 

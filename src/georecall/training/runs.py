@@ -38,6 +38,12 @@ class TrainedRun:
     model: RecallTransformer
     result: dict[str, Any]
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the ensemble is: its weights, its table and its settings."""
+        parts = (self.result["sha256"], self.table.digest(), self.config.model_dump_json())
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
 
 def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: bool = False) -> None:
     """Make the folder of a run that has not begun.
@@ -61,16 +67,19 @@ def continue_run(
 ) -> list[Checked]:
     """Train the run of a folder from where it stands to its end, or until a number of steps is done.
 
-    A checkpoint is written every 5 seconds and at the end; a run that is killed goes on from the last one, and
-    ends as one that was not (bit for bit on one thread). A finished run is left as it is. Returns the history.
+    A checkpoint is written every 5 seconds and at the end; a run that is stopped or killed, at whatever step, goes
+    on from the last one, and ends as one that was not (bit for bit on one thread). A finished run is checked and
+    left as it is. Returns the history.
 
     Raises:
         FolderError: a file of the folder is missing or altered.
         TrainingError: as `Trainer` and its `run`.
     """
     config, table = _inputs(folder)
-    if (folder / RESULT).is_file() and describe_run(folder)["finished"]:
-        return _history(folder / HISTORY)
+    if (folder / RESULT).is_file():
+        if describe_run(folder)["finished"]:
+            return _history(folder / HISTORY, last=load_run(folder).result["last"])
+        _present(folder / CHECKPOINT)
     trainer = Trainer(table, config, device=device or torch.device("cpu"))
     spent = _restore(folder / CHECKPOINT, trainer)
     started = saved = time.monotonic()
@@ -82,7 +91,7 @@ def continue_run(
             _save(folder, trainer, spent + saved - started)
 
     trainer.run(until=until, progress=progress, after_check=keep)
-    if trainer.history:
+    if trainer.step:
         _save(folder, trainer, spent + time.monotonic() - started)
     return trainer.history
 
@@ -96,7 +105,7 @@ def describe_run(folder: Path) -> dict[str, Any]:
         raise FolderError(_unfinished(folder))
     found = _read_json(folder / RESULT)
     if not isinstance(found, dict) or not {"finished", "last", "members"} <= found.keys():
-        raise FolderError(f"{folder / RESULT}: altered: not what `georecall train` writes")
+        raise _refusal(folder / RESULT, "altered: not what `georecall train` writes")
     return found
 
 
@@ -110,11 +119,11 @@ def load_run(folder: Path) -> TrainedRun:
     if not result["finished"]:
         raise FolderError(_unfinished(folder))
     if table.digest() != result.get("table"):
-        raise FolderError(f"{folder / TABLE}: altered: not the table that the run was trained on")
+        raise _refusal(folder / TABLE, "altered: not the table that the run was trained on")
     if config.model_dump(mode="json") != result.get("config"):
-        raise FolderError(f"{folder / CONFIG}: altered: not the settings that the run was trained with")
+        raise _refusal(folder / CONFIG, "altered: not the settings that the run was trained with")
     if sha256_of(_present(folder / MODEL)) != result.get("sha256"):
-        raise FolderError(f"{folder / MODEL}: altered or truncated: expected SHA-256 {result.get('sha256')}")
+        raise _refusal(folder / MODEL, f"altered or truncated: expected SHA-256 {result.get('sha256')}")
     model = fresh_model(table, config)
     model.load_state_dict(load_file(folder / MODEL))
     return TrainedRun(config=config, table=table, model=model.requires_grad_(False), result=result)
@@ -131,12 +140,16 @@ def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
     return config, FactTable.read_parquet(_present(folder / TABLE))
 
 
-def _history(path: Path) -> list[Checked]:
+def _history(path: Path, *, last: dict[str, Any]) -> list[Checked]:
+    """All looks of a run that ended with the look `last`."""
     content = _read_json(path)
     try:
-        return [Checked.of(checked) for checked in content]
+        history = [Checked.of(checked) for checked in content]
     except (TypeError, KeyError) as error:
-        raise FolderError(f"{path}: altered: not what `georecall train` writes") from error
+        raise _refusal(path, "altered: not what `georecall train` writes") from error
+    if content[-1:] != [last]:
+        raise _refusal(path, "altered: does not end as the run did")
+    return history
 
 
 def _save(folder: Path, trainer: Trainer, seconds: float) -> None:
@@ -158,6 +171,7 @@ def _checkpoint(trainer: Trainer, history: list[dict[str, Any]], seconds: float)
     """Model, moments, step and history in one file, so that they belong together."""
     tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
     tensors |= {f"optimiser.{name}": value for name, value in trainer.optimiser.state().items()}
+    tensors["losses"] = trainer.losses
     metadata = {
         "step": str(trainer.step),
         "seconds": repr(seconds),
@@ -177,17 +191,20 @@ def _restore(path: Path, trainer: Trainer) -> float:
             metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         if metadata["tensors"] != _tensors_digest(tensors):
-            raise FolderError(f"{path}: altered: its tensors do not give the hash it states")
+            raise _refusal(path, "altered: its tensors do not give the hash it states")
         if metadata["inputs"] != _inputs_digest(trainer):
             raise FolderError(f"{path}: was trained with another {CONFIG} or {TABLE} than those beside it")
         trainer.model.load_state_dict(_below("model.", tensors))
         trainer.optimiser.load_state(_below("optimiser.", tensors))
+        trainer.losses.copy_(tensors["losses"])
         trainer.step = int(metadata["step"])
         trainer.history[:] = [Checked.of(checked) for checked in json.loads(metadata["history"])]
         return float(metadata["seconds"])
-    except (SafetensorError, RuntimeError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise _refusal(path, f"not a checkpoint of this run: has no {error}") from error
+    except (SafetensorError, RuntimeError, TypeError) as error:
         why = " ".join(str(error).split())
-        raise FolderError(f"{path}: not a checkpoint of this run: {why}") from error
+        raise _refusal(path, f"not a checkpoint of this run: {why}") from error
 
 
 def _inputs_digest(trainer: Trainer) -> str:
@@ -209,7 +226,7 @@ def _description(trainer: Trainer, seconds: float) -> dict[str, Any]:
     return {
         "finished": trainer.finished,
         "steps": trainer.config.steps,
-        "last": trainer.history[-1].to_dict(),
+        "last": trainer.look().to_dict(),
         "members": [{"learning_rate": rate, "seed": seed} for rate, seed in trainer.config.members],
         "questions": len(trainer.examples),
         "held_out": len(trainer.held_out),
@@ -242,15 +259,30 @@ def _on_cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _present(path: Path) -> Path:
     if not path.is_file():
-        raise FolderError(f"{path}: missing; was this folder written by `georecall train`?")
+        raise _refusal(path, "missing")
     return path
+
+
+def _refusal(path: Path, why: str) -> FolderError:
+    """What is wrong with a file of a run, and the way out."""
+    folder = path.parent
+    if not (folder / RESULT).is_file():
+        way_out = "was this folder written by `georecall train`?"
+    elif path.name in {CONFIG, TABLE}:
+        way_out = "put it back, or train again into another folder"
+    else:
+        way_out = (
+            f"put it back, or delete it and {folder / RESULT}, and train again with "
+            f"`georecall train --resume {folder}`"
+        )
+    return FolderError(f"{path}: {why}; {way_out}")
 
 
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(_present(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FolderError(f"{path}: not valid JSON ({error})") from error
+        raise _refusal(path, f"not valid JSON ({error})") from error
 
 
 def _json(content: Any) -> str:

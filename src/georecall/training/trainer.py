@@ -71,6 +71,8 @@ class Trainer:
     enough: Callable[[Checked], bool] | None = None
     step: int = field(default=0, init=False)
     history: list[Checked] = field(default_factory=list, init=False)
+    losses: Float[Tensor, " members"] = field(init=False)
+    """Sum of each member's losses since the last look."""
 
     def __post_init__(self) -> None:
         """Draw the ensemble; nothing depends on the global random state."""
@@ -83,6 +85,7 @@ class Trainer:
         freeze(self.model, config.freeze)
         rates = [rate for rate, _ in config.members]
         self.optimiser = EnsembleAdamW(self.model, rates, weight_decay=config.weight_decay)
+        self.losses = torch.zeros(self.model.members, device=self.device)
         self._order: tuple[int, Tensor] | None = None
 
     @property
@@ -100,20 +103,32 @@ class Trainer:
     ) -> None:
         """Train to the end of the schedule, or until a number of steps is done.
 
+        Looks are at every `check_every` steps and at the end of the schedule, wherever training stops between.
+
         Raises:
             TrainingError: every member has diverged: their losses are not finite.
         """
-        last = self.config.steps if until is None else min(until, self.config.steps)
-        total: Float[Tensor, " members"] | None = None
-        since = self.step
+        steps = self.config.steps
+        last = steps if until is None else min(until, steps)
         while self.step < last and not self.finished:
-            losses = self._advance()
-            total = losses if total is None else total + losses
-            if self.step % self.config.check_every == 0 or self.step == last:
-                self._check(total / (self.step - since))
-                total, since = None, self.step
+            self.losses += self._advance()
+            if self.step % self.config.check_every == 0 or self.step == steps:
+                self._check()
                 after_check(self)
-            progress("training", self.step, self.config.steps, self._standing())
+            progress("training", self.step, steps, self._standing())
+
+    def look(self) -> Checked:
+        """How the ensemble stands now; at a look that was just taken, the last of the history."""
+        if self.history and self.history[-1].step == self.step:
+            return self.history[-1]
+        found = recall(self.model, self.examples)
+        return Checked(
+            step=self.step,
+            loss=(self.losses / (self.step - self._last_look)).tolist(),
+            recall=found.share.tolist(),
+            margin=found.margin.tolist(),
+            held_out_recall=recall(self.model, self.held_out).share.tolist() if len(self.held_out) else None,
+        )
 
     def _advance(self) -> Float[Tensor, " members"]:
         """One step on one batch; returns the losses before it."""
@@ -159,20 +174,15 @@ class Trainer:
         words = np.random.SeedSequence((self.config.first_seed, number, purpose)).generate_state(1, np.uint64)
         return torch.Generator(device).manual_seed(int(words[0]))
 
-    def _check(self, losses: Float[Tensor, " members"]) -> None:
-        if not losses.isfinite().any():
+    @property
+    def _last_look(self) -> int:
+        return self.history[-1].step if self.history else 0
+
+    def _check(self) -> None:
+        if not self.losses.isfinite().any():
             raise TrainingError(f"every member has diverged by step {self.step}; try a smaller learning rate")
-        found = recall(self.model, self.examples)
-        held_out = recall(self.model, self.held_out).share.tolist() if len(self.held_out) else None
-        self.history.append(
-            Checked(
-                step=self.step,
-                loss=losses.tolist(),
-                recall=found.share.tolist(),
-                margin=found.margin.tolist(),
-                held_out_recall=held_out,
-            )
-        )
+        self.history.append(self.look())
+        self.losses.zero_()
 
     def _all_recalled(self, last: Checked) -> bool:
         return self.config.margin is not None and min(last.margin) > self.config.margin
