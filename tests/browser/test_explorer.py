@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from cases import WORLDS
-from georecall.dissection.interventions import record
 from georecall.explorer import Exhibit, ExplorerServer, export_page, memory_exhibit, run_exhibit
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
@@ -117,9 +116,9 @@ def constructed(memory: FactMemory) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Hidden units and scores of the construction as a `RecallTransformer`, for every entity and relation."""
     chain = memory.chain
     model = RecallTransformer.from_weights(chain.weights())
-    found = record(model, torch.from_numpy(one_hop_prompts(memory)))
+    found = model.trace(torch.from_numpy(one_hop_prompts(memory)))
     yield from zip(
-        found.hidden[0].numpy(), (found.output[0] @ model.unembedding[0].detach().T).numpy(), strict=True
+        found.hidden[0].numpy(), (found.state[0] @ model.unembedding[0].detach().T).numpy(), strict=True
     )
 
 
@@ -162,8 +161,8 @@ def test_the_page_computes_every_unit_and_score_of_a_run(exported, run):
     found = exported(run_exhibit(run, title="run", member=1)).evaluate(EVERYTHING)
     n_subjects, n_relations = run.table.answers.shape
     prompts = [(n_subjects + r, s) for s in range(n_subjects) for r in range(n_relations)]
-    true = record(run.model, torch.tensor(prompts))
-    scores = (true.output[1] @ run.model.unembedding[1].T).numpy()
+    true = run.model.trace(torch.tensor(prompts))
+    scores = (true.state[1] @ run.model.unembedding[1].T).numpy()
     assert np.array([hidden for hidden, _ in found]) == pytest.approx(true.hidden[1].numpy(), abs=1e-4)
     assert np.array([score for _, score in found]) == pytest.approx(scores, abs=1e-4)
 

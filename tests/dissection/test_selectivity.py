@@ -6,10 +6,9 @@ import torch
 
 import specimens
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import dissect, intervened
+from georecall.dissection import dissect, silence
 from georecall.dissection.ablation import RANDOM_DRAWS, _random_units
 from georecall.dissection.gates import measure_gates
-from georecall.dissection.patching import relation_contribution
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.specimen import Specimen
 from georecall.progress import no_progress
@@ -80,13 +79,12 @@ def test_random_units_are_as_many_as_asked_for_and_none_is_silent():
 def test_ablation_is_the_intervention_on_the_model():
     model = specimens.one_hop()
     found = dissect(model, specimens.TABLE, only=["ablation"])
-    silenced = torch.from_numpy(found.selectivity.relation_of_unit == 1)
+    units = torch.from_numpy(found.selectivity.relation_of_unit == 1)
     specimen = Specimen.of(model, specimens.TABLE, seed=0)
-    with intervened(model, silenced=silenced):
-        rows = model.embedding[0][0, specimen.held_out].detach()
-        member = next(specimen.members("", no_progress))
-        answers = member.ask_all(rows)
-    recall = (answers == specimens.TABLE.answers[specimen.held_out]).mean(axis=0)
+    (member,) = specimen.members("", no_progress)
+    state = model.trace(specimen.prompts(specimen.held_out), edits=silence(units)).state[0]
+    gold = specimens.TABLE.answers[specimen.held_out]
+    recall = (member.answers(state).reshape(gold.shape) == gold).mean(axis=0)
     np.testing.assert_array_equal(recall, found.ablation.ablated.values[0, 1])
 
 
@@ -104,20 +102,6 @@ def test_patching_a_model_that_knows_nothing_turns_nothing(untrained, shuffled):
 def test_under_uniform_attention_patching_is_asking_the_other_relation():
     became = dissect(specimens.one_hop(), specimens.TABLE, only=["patching"]).patching.became.values
     assert (became == became[:, :1]).all()
-
-
-def test_the_contribution_of_a_relation_leaves_attention_as_it_was():
-    model = specimens.untrained(attention="learned", members=1)
-    attention = model.layers[0].attention
-    x, other = torch.randn(2, 4, 2, 20, generator=torch.Generator().manual_seed(1))[:, :, :2]
-    heads = {name: parameter[0, 0].detach() for name, parameter in attention.named_parameters()}
-    found = relation_contribution(attention, x, other)
-    for row in range(4):
-        scores = (x[row] @ heads["key"].T) @ (heads["query"] @ x[row, 1])
-        weights = scores.softmax(dim=0)
-        for column in range(2):
-            expected = weights[0] * (heads["output"] @ heads["value"] @ other[row, column])
-            torch.testing.assert_close(found[row, column], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_gates_agree_as_the_jacobians_written_out():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cases import WORLDS, gold_sequences
-from georecall.dissection.interventions import record
 from georecall.explorer import Exhibit, memory_exhibit, run_exhibit
 from georecall.explorer.mechanism import sparse
 from georecall.memory import FactMemory
@@ -121,8 +120,8 @@ def test_a_run_is_computed_as_its_model_computes_it(run, member):
     exhibit = run_exhibit(run, title="", member=member)
     n_subjects, n_relations = run.table.answers.shape
     prompts = [(n_subjects + r, s) for s in range(n_subjects) for r in range(n_relations)]
-    found = record(run.model, torch.tensor(prompts))
-    scores = found.output[member] @ run.model.unembedding[member].T
+    found = run.model.trace(torch.tensor(prompts))
+    scores = found.state[member] @ run.model.unembedding[member].T
     for number, (relation, subject) in enumerate(prompts):
         row = exhibit.rows(slice(subject, subject + 1))[0]
         hidden, wanted = forward(exhibit, row, 0, relation - n_subjects)

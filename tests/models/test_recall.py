@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import asdict
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from torch.nn import functional
 
 from cases import WORLDS, random_weights
 from georecall.constructions.one_hop import OneHop
-from georecall.errors import ConstructionError
+from georecall.errors import AnalysisError, ConstructionError
+from georecall.models.activations import Place
 from georecall.models.recall import RecallConfig, RecallTransformer
 
 CONFIG = RecallConfig(subjects=6, relations=3, outputs=6, context=5, dim=4, width=7, attribute_dim=4)
@@ -90,6 +92,84 @@ def test_a_random_model_computes_what_torch_computes(attention, residual):
     hidden = functional.relu(functional.linear(z, layer.w1[0], layer.b1[0]))
     y = functional.linear(hidden, layer.w2[0], layer.b2[0]) + residual * z
     torch.testing.assert_close(model(TOKENS)[0], functional.linear(y, model.unembedding[0]))
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("attention", [{"attention": "uniform"}, {"attention": "learned", "heads": 2}])
+def test_a_trace_is_the_forward_pass_step_by_step(attention, residual):
+    model = model_of(changed(**attention, residual=residual))
+    (layer,), found = model.layers, model.trace(TOKENS)
+    assert torch.equal(found.embedded, model.embed(TOKENS))
+    assert torch.equal(found.carried, found.embedded)
+    torch.testing.assert_close(found.attention.sum(dim=-1), torch.ones(MEMBERS, 2, attention.get("heads", 1)))
+    mixed = found.attention @ found.carried
+    if parameters := dict(layer.attention.named_parameters()):
+        mixed = torch.einsum("mhde,mhef,mbhf->mbd", parameters["output"], parameters["value"], mixed)
+    else:
+        mixed = mixed[:, :, 0]
+    torch.testing.assert_close(found.attended, mixed + residual * found.embedded[:, :, -1])
+    torch.testing.assert_close(found.pre_activation, found.attended @ layer.w1.mT + layer.b1[:, None])
+    assert torch.equal(found.hidden, found.pre_activation.relu())
+    torch.testing.assert_close(found.written, found.hidden @ layer.w2.mT + layer.b2[:, None])
+    assert torch.equal(found.state, found.written + residual * found.attended if residual else found.written)
+    assert torch.equal(found.state @ model.unembedding.mT, model(TOKENS))
+
+
+PLACES = get_args(Place)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("attention", ["uniform", "learned"])
+def test_an_edit_changes_what_comes_after_it_and_nothing_before(attention, place):
+    model = model_of(changed(attention=attention))
+    before, after = model.trace(TOKENS), model.trace(TOKENS, edits={place: lambda value: value + 1})
+    changes = [not torch.equal(getattr(before, name), getattr(after, name)) for name in PLACES]
+    assert changes == [name in PLACES[PLACES.index(place) :] for name in PLACES]
+    assert torch.equal(getattr(after, place), getattr(before, place) + 1)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_neither_an_edit_nor_what_is_done_to_a_trace_reaches_the_model(place):
+    model, constant = model_of(changed(attention="learned")), torch.ones(1)
+
+    def spoil(value: torch.Tensor) -> torch.Tensor:
+        value.zero_()
+        return constant.expand_as(value) if place == "pre_activation" else value
+
+    before = model(TOKENS)
+    for activation in vars(model.trace(TOKENS, edits={place: spoil})).values():
+        activation.zero_()
+    assert constant.item() == 1
+    assert torch.equal(model(TOKENS), before)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_an_edit_in_place_of_the_values_leaves_queries_and_residual_stream_alone():
+    model = model_of(changed(attention="learned", residual=True))
+    before, after = model.trace(TOKENS), model.trace(TOKENS, edits={"carried": lambda x: x.zero_()})
+    assert torch.equal(after.attention, before.attention)
+    assert torch.equal(after.attended, before.embedded[:, :, -1])
+
+
+@pytest.mark.parametrize(
+    ("edits", "says"),
+    [
+        ({"gates": lambda value: value}, "expected edits at embedded, .*, state, got 'gates'"),
+        (
+            {"hidden": lambda value: value[:, :1]},
+            r"an edit of hidden to give shape \(3, 2, 7\), got \(3, 1, 7\)",
+        ),
+    ],
+)
+def test_an_edit_of_no_place_or_of_another_shape_is_refused(edits, says):
+    with pytest.raises(AnalysisError, match=says):
+        model_of(CONFIG).trace(TOKENS, edits=edits)
+
+
+def test_a_model_of_two_layers_is_not_traced():
+    weights = random_weights(np.random.default_rng(2), heads=1, layers=2, residual=True)
+    with pytest.raises(AnalysisError, match="a model of one layer, got 2"):
+        RecallTransformer.from_weights(weights).trace(TOKENS)
 
 
 def test_a_member_is_the_same_in_every_ensemble():

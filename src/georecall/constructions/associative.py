@@ -10,6 +10,7 @@ from georecall.constructions.budget import require_memory
 from georecall.constructions.heads import reading_head
 from georecall.constructions.keyed import KeyedBySubject
 from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.prompts import context
 from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.theory.sizes import ConstructionSize, associative_size
 
@@ -47,7 +48,7 @@ class Associative(KeyedBySubject):
         n_relations = len(self.table.relations)
         codes = {f"code {hop}": self.code.length for hop in range(self.hops + 1)}
         gates = {f"gate {hop}": n_relations for hop in range(1, self.hops + 1)}
-        return ResidualLayout.of(**codes, relation=n_relations, **gates, positions=self.hops + 1)
+        return ResidualLayout.of(**codes, relation=n_relations, **gates, positions=context(self.hops))
 
     def weights(self) -> TransformerWeights:
         """The weights; ConstructionError if they do not fit in memory."""

@@ -9,6 +9,7 @@ from jaxtyping import Float64, Int64
 from georecall.constructions.budget import require_memory
 from georecall.constructions.heads import reading_head
 from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.prompts import context
 from georecall.constructions.single_answer import SingleAnswer
 from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.facts.queries import all_queries
@@ -39,7 +40,9 @@ class Direct(SingleAnswer):
     def layout(self) -> ResidualLayout:
         """R^k blocks of p places, the output, one direction for every position."""
         places = self.code.length
-        return ResidualLayout.of(blocks=self._n_sequences * places, output=places, positions=self.hops + 1)
+        return ResidualLayout.of(
+            blocks=self._n_sequences * places, output=places, positions=context(self.hops)
+        )
 
     @property
     def _n_sequences(self) -> int:

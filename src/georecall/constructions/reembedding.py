@@ -10,6 +10,7 @@ from georecall.constructions.budget import require_memory
 from georecall.constructions.heads import reading_head
 from georecall.constructions.keyed import KeyedBySubject
 from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.prompts import context
 from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.theory.sizes import ConstructionSize, reembedding_size
 
@@ -47,7 +48,9 @@ class Reembedding(KeyedBySubject):
         n_relations, places = len(self.table.relations), self.code.length
         superpositions = {f"superposition {hop}": n_relations * places for hop in range(self.hops)}
         codes = {f"code {hop}": places for hop in range(1, self.hops + 1)}
-        return ResidualLayout.of(**superpositions, **codes, relation=n_relations, positions=self.hops + 1)
+        return ResidualLayout.of(
+            **superpositions, **codes, relation=n_relations, positions=context(self.hops)
+        )
 
     def weights(self) -> TransformerWeights:
         """The weights; ConstructionError if they do not fit in memory."""

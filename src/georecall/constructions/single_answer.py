@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from georecall.constructions.layout import ResidualLayout
+from georecall.constructions.prompts import context, question_tokens, subject_position
 from georecall.constructions.weights import TransformerWeights
 from georecall.errors import ConstructionError
 from georecall.facts.queries import Queries, gold_paths
@@ -20,7 +21,7 @@ from georecall.theory.sizes import ConstructionSize
 class SingleAnswer(ABC):
     """A transformer that answers questions of exactly k hops with one output.
 
-    Tokens are the subjects, then the relations; a prompt is `r_1 … r_k s`. Outputs are the attributes, then the
+    Prompts are those of `constructions.prompts`. Outputs are the attributes, then the
     unknown.
     """
 
@@ -59,8 +60,7 @@ class SingleAnswer(ABC):
 
     def prompts(self, queries: Queries) -> Int64[np.ndarray, "batch time"]:
         """Token ids of questions."""
-        relations = len(self.table.subjects) + queries.relations
-        return np.concatenate([relations, queries.subjects[:, None]], axis=1)
+        return question_tokens(queries, len(self.table.subjects))
 
     def gold(self, queries: Queries) -> Int64[np.ndarray, "batch"]:
         """The right outputs, by table look-up."""
@@ -71,12 +71,12 @@ class SingleAnswer(ABC):
 
     def _reads(self, place: int) -> Float64[np.ndarray, "keys queries"]:
         """Attention of the last token, which is the subject, to one place of the prompt."""
-        reads = np.zeros((self.hops + 1, self.hops + 1))
-        reads[place, self.hops] = 1
+        reads = np.zeros((context(self.hops), context(self.hops)))
+        reads[place, subject_position(self.hops)] = 1
         return reads
 
     def _positions(self) -> Float64[np.ndarray, "context dim"]:
         """One direction for each position, on the slice "positions"."""
-        rows = np.zeros((self.hops + 1, self.layout.dim))
-        rows[:, self.layout["positions"]] = np.eye(self.hops + 1)
+        rows = np.zeros((context(self.hops), self.layout.dim))
+        rows[:, self.layout["positions"]] = np.eye(context(self.hops))
         return rows

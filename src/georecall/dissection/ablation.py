@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float64, Int64
 
-from georecall.dissection.interventions import only_layer
+from georecall.dissection.interventions import silence
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.specimen import Member, Specimen
 from georecall.progress import Progress, no_progress
@@ -65,14 +65,12 @@ def _recalls(
     member: Member, specimen: Specimen, owners: Int64[np.ndarray, " width"], rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     gold = specimen.table.answers[specimen.held_out]
-    found = member.activations(specimen.prompts(specimen.held_out))
-    hidden, layer = found.hidden[0], only_layer(member.model)
-    rest = layer.b2[0] + found.attended[0] if layer.residual else layer.b2[0]
+    prompts = specimen.prompts(specimen.held_out)
 
     def recall(silenced: Bool[np.ndarray, " width"]) -> Float64[np.ndarray, " asked"]:
-        active = torch.from_numpy(~silenced).to(hidden)
-        states = (hidden * active) @ layer.w2[0].T + rest
-        return (member.answers(states).reshape(gold.shape) == gold).mean(axis=0)
+        units = torch.from_numpy(silenced).to(prompts.device)
+        state = member.activations(prompts, edits=silence(units[None])).state[0]
+        return (member.answers(state).reshape(gold.shape) == gold).mean(axis=0)
 
     n_relations = gold.shape[1]
     own = [owners == relation for relation in range(n_relations)]

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from georecall.dissection.interventions import only_layer
 from georecall.dissection.specimen import Member, Specimen
 from georecall.progress import Progress, no_progress
 from georecall.statistics.estimates import Estimate
@@ -57,7 +56,7 @@ def _gates(
     Float64[np.ndarray, "width dim"],
     Float64[np.ndarray, "out width"],
 ]:
-    layer = only_layer(member.model)
+    layer = member.model.only_layer
     active = member.activations(specimen.prompts(specimen.held_out)).pre_activation[0] > 0
     gates = active.unflatten(0, (len(specimen.held_out), -1)).transpose(0, 1)
     w1, w2 = (part[0].double().cpu().numpy() for part in (layer.w1, layer.w2))

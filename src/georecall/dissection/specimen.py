@@ -10,15 +10,13 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
-from georecall.dissection.interventions import Activations, record
+from georecall.constructions.prompts import RELATION, SUBJECT, context, one_hop_tokens
 from georecall.errors import AnalysisError
 from georecall.facts.queries import correct
 from georecall.facts.table import FactTable
+from georecall.models.activations import NO_EDITS, Activations, Edits
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
-
-RELATION, SUBJECT = 0, 1
-"""Places of a prompt."""
 
 HELD_OUT = 0.25
 """Part of the subjects on which everything is judged."""
@@ -46,10 +44,10 @@ class Member:
         """The attribute vectors u_a: rows of the unembedding, an output for the unknown left out."""
         return self.model.unembedding[0, : len(self.table.attributes)].double().cpu().numpy()
 
-    def activations(self, prompts: Int64[Tensor, "batch time"]) -> Activations:
-        """What `record` gives; AnalysisError if the number format overflows on the way."""
-        found = record(self.model, prompts)
-        if not (found.pre_activation.isfinite().all() and found.output.isfinite().all()):
+    def activations(self, prompts: Int64[Tensor, "batch time"], *, edits: Edits = NO_EDITS) -> Activations:
+        """The model's `trace`; AnalysisError if the number format overflows on the way."""
+        found = self.model.trace(prompts, edits=edits)
+        if not (found.pre_activation.isfinite().all() and found.state.isfinite().all()):
             raise AnalysisError(
                 "expected finite activations, got NaN or infinity: the number format overflows"
             )
@@ -75,10 +73,11 @@ class Member:
     def _ask(
         self, relations: Float[Tensor, "relations dim"], subjects: Float[Tensor, "batch dim"]
     ) -> Int64[np.ndarray, "batch relations"]:
-        shape = len(subjects), *relations.shape
-        prompts = torch.stack([relations.expand(shape), subjects[:, None].expand(shape)], dim=2)
-        states = self.model.states(prompts.flatten(0, 1)[None])[0, :, 0]
-        return self.answers(states.unflatten(0, shape[:2]))
+        shape = len(subjects), len(relations)
+        x = relations.new_empty(*shape, context(1), relations.shape[1])
+        x[:, :, RELATION], x[:, :, SUBJECT] = relations, subjects[:, None]
+        states = self.model.states(x.flatten(0, 1)[None])[0, :, 0]
+        return self.answers(states.unflatten(0, shape))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +128,8 @@ class Specimen:
     def prompts(self, subjects: Int64[np.ndarray, " batch"]) -> Int64[Tensor, "prompts time"]:
         """Token ids of all relations of the given subjects, subject by subject."""
         n_subjects, n_relations = self.table.answers.shape
-        relations = n_subjects + np.arange(n_relations)
-        grid = np.meshgrid(relations, subjects)
-        return torch.from_numpy(np.stack(grid, axis=-1).reshape(-1, 2)).to(self.model.unembedding.device)
+        tokens = one_hop_tokens(subjects, n_subjects=n_subjects, n_relations=n_relations)
+        return torch.from_numpy(tokens).to(self.model.unembedding.device)
 
     def shuffled_answers(self, rng: np.random.Generator) -> Int64[np.ndarray, "subjects relations"]:
         """The control: the facts of each relation permuted over the subjects that take part."""

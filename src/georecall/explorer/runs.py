@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from torch import Tensor
 
-from georecall.dissection.interventions import only_layer, record
-from georecall.dissection.specimen import RELATION, SUBJECT, Specimen
+from georecall.constructions.prompts import SUBJECT
+from georecall.dissection.specimen import Specimen
 from georecall.dissection.superposition import Superposition, superpose
 from georecall.errors import AnalysisError
 from georecall.explorer.mechanism import Mechanism
@@ -82,16 +82,16 @@ def _about(run: TrainedRun, member: int, found: Superposition, title: str) -> Ab
 
 
 def _mechanism(specimen: Specimen, found: Superposition) -> Mechanism:
-    """Uniform attention: x = ½(E[r] + P_0 + E[s] + P_1), and once more E[s] + P_1 with a residual stream."""
-    model, layer = specimen.model, only_layer(specimen.model)
-    share = 1.5 if layer.residual else 0.5
-    positions, relations = _numbers(model.positions), _numbers(model.embedding[1])
+    """What reaches the MLP is a share of the subject, and what all relations bring to a subject that is 0."""
+    model, layer = specimen.model, specimen.model.only_layer
+    seen = model.trace(specimen.prompts(specimen.training[:1]), edits={"embedded": _without_subject})
+    share = seen.attention[0, 0, 0, SUBJECT].item() + layer.residual
     w2 = _numbers(layer.w2)
     return Mechanism(
         share=share,
         residual=layer.residual,
-        place=share * positions[[SUBJECT]],
-        carried=0.5 * (relations + positions[RELATION]),
+        place=share * _numbers(model.positions)[[SUBJECT]],
+        carried=_numbers(seen.attended),
         gate=None,
         w1=_numbers(layer.w1),
         b1=_numbers(layer.b1),
@@ -106,10 +106,15 @@ def _mechanism(specimen: Specimen, found: Superposition) -> Mechanism:
     )
 
 
+def _without_subject(x: Tensor) -> Tensor:
+    x[:, :, SUBJECT] = 0
+    return x
+
+
 def _owners(specimen: Specimen) -> Int64[np.ndarray, " width"]:
     """The relation under which each hidden unit is open most often."""
     prompts = specimen.prompts(specimen.training[:ASKED])
-    hidden = record(specimen.model, prompts).hidden[0]
+    hidden = specimen.model.trace(prompts).hidden[0]
     rates = (hidden > 0).unflatten(0, (-1, len(specimen.table.relations))).double().mean(dim=0)
     return rates.argmax(dim=0).numpy()
 

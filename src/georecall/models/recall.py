@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from georecall.constructions.weights import Head, Layer, TransformerWeights
-from georecall.errors import ConstructionError
+from georecall.errors import AnalysisError, ConstructionError
+from georecall.models.activations import NO_EDITS, Activations, Edits, Recorder, Watch, unwatched
+from georecall.models.attention import RecallHeads, UniformAttention
 
 QUERY_SCALE = 0.1
 """Standard deviation of the first attention scores: they begin nearly uniform and learn where to look."""
@@ -47,45 +49,18 @@ class RecallConfig:
             )
 
 
-class RecallHeads(nn.Module):
-    """Attention heads: `Σ_h O_h V_h x_u` weighted by `softmax_u ⟨Q_h x_t, K_h x_u⟩`, over the tokens so far."""
-
-    def __init__(self, *, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> None:
-        super().__init__()
-        self.query, self.key = nn.Parameter(query), nn.Parameter(key)
-        self.value, self.output = nn.Parameter(value), nn.Parameter(output)
-
-    def forward(
-        self, x: Float[Tensor, "members batch time dim"], asked: int
-    ) -> Float[Tensor, "members batch asked dim"]:
-        """What the heads bring to the last `asked` tokens."""
-        time = x.shape[2]
-        query = torch.einsum("mbqd,mhed->mbhqe", x[:, :, -asked:], self.query)
-        key = torch.einsum("mbkd,mhed->mbhke", x, self.key)
-        carried = torch.einsum("mbkd,mhed->mbhke", x, self.value)
-        future = torch.full((asked, time), -torch.inf, dtype=x.dtype, device=x.device).triu(time - asked + 1)
-        weights = torch.softmax(query @ key.mT + future, dim=-1)
-        return torch.einsum("mbhqe,mhde->mbqd", weights @ carried, self.output)
-
-
-class UniformAttention(nn.Module):
-    """The mean over the tokens so far."""
-
-    def forward(
-        self, x: Float[Tensor, "members batch time dim"], asked: int
-    ) -> Float[Tensor, "members batch asked dim"]:
-        """The running mean at the last `asked` tokens."""
-        if asked == 1:
-            return (sum(x.unbind(2)[1:], x[:, :, 0]) / x.shape[2])[:, :, None]
-        counts = torch.arange(1, x.shape[2] + 1, dtype=x.dtype, device=x.device)[:, None]
-        return (x.cumsum(dim=2) / counts)[:, :, -asked:]
-
-
 class RecallLayer(nn.Module):
     """Attention, then a two-layer ReLU MLP, each added to its input if `residual`."""
 
     def __init__(
-        self, *, attention: nn.Module, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor, residual: bool
+        self,
+        *,
+        attention: RecallHeads | UniformAttention,
+        w1: Tensor,
+        b1: Tensor,
+        w2: Tensor,
+        b2: Tensor,
+        residual: bool,
     ) -> None:
         super().__init__()
         self.attention, self.residual = attention, residual
@@ -93,16 +68,18 @@ class RecallLayer(nn.Module):
         self.w2, self.b2 = nn.Parameter(w2), nn.Parameter(b2)
 
     def forward(
-        self, x: Float[Tensor, "members batch time dim"], asked: int
+        self, x: Float[Tensor, "members batch time dim"], asked: int, watch: Watch = unwatched
     ) -> Float[Tensor, "members batch asked out"]:
         """The residual stream at the last `asked` tokens."""
-        z = self.attention(x, asked)
+        z = self.attention(x, asked, watch)
         if self.residual:
             z = z + x[:, :, -asked:]
-        rows = z.flatten(1, 2)
-        hidden = torch.baddbmm(self.b1[:, None], rows, self.w1.mT).relu_()
-        written = torch.baddbmm(self.b2[:, None], hidden, self.w2.mT).view(*z.shape[:3], -1)
-        return z + written if self.residual else written
+        rows = watch("attended", z.flatten(1, 2))
+        hidden = watch("pre_activation", torch.baddbmm(self.b1[:, None], rows, self.w1.mT)).relu_()
+        hidden = watch("hidden", hidden)
+        written = watch("written", torch.baddbmm(self.b2[:, None], hidden, self.w2.mT))
+        state = watch("state", rows + written if self.residual else written)
+        return state.view(*z.shape[:3], -1)
 
 
 class RecallTransformer(nn.Module):
@@ -185,6 +162,26 @@ class RecallTransformer(nn.Module):
             functional.embedding(first + tokens, rows.flatten(0, 1))
             + self.positions[:, None, : tokens.shape[1]]
         )
+
+    @property
+    def only_layer(self) -> RecallLayer:
+        """The layer of a model of one layer; AnalysisError if it has more."""
+        layers = list(self.layers)
+        if len(layers) != 1 or not isinstance(layers[0], RecallLayer):
+            raise AnalysisError(f"expected a model of one layer, got {len(layers)}")
+        return layers[0]
+
+    @torch.no_grad()
+    def trace(self, tokens: Int64[Tensor, "batch time"], *, edits: Edits = NO_EDITS) -> Activations:
+        """The activations of a model of one layer after the last token, with edits on the way.
+
+        Raises:
+            AnalysisError: the model has more layers, or an edit is not one of `Edits`.
+        """
+        layer, record = self.only_layer, Recorder(edits)
+        x = record("embedded", self.embed(tokens))
+        layer(x, 1, record)
+        return Activations(attention=layer.attention.weights(x, 1)[:, :, :, 0], **record.seen)
 
     def states(
         self, x: Float[Tensor, "members batch time dim"], *, asked: int = 1

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from georecall.constructions.prompts import context
+
 Mode = Literal["direct", "cot"]
 Freeze = Literal["none", "subjects", "inputs", "inputs+unembedding"]
 Size = Annotated[int, Field(ge=1)]
@@ -92,8 +94,8 @@ class TrainConfig(BaseModel):
 
     @property
     def context(self) -> int:
-        """Tokens of the longest input: relations and subject, and in a chain of thought the entities on the way."""
-        return self.hops + (1 if self.mode == "direct" else self.hops)
+        """Tokens of the longest input."""
+        return context(self.hops, chain_of_thought=self.mode == "cot")
 
     @property
     def members(self) -> tuple[tuple[float, int], ...]:

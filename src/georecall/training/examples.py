@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from georecall.constructions.prompts import chain_tokens, question_tokens
 from georecall.errors import TrainingError
 from georecall.facts.queries import Queries, all_queries, gold_paths
 from georecall.facts.table import FactTable
@@ -17,8 +18,8 @@ from georecall.training.config import Mode
 class Examples:
     """Questions and answers of one length.
 
-    `tokens` are `r_1 … r_k s`, and with a chain of thought also the entities on the way, `e_1 … e_{k−1}`;
-    subject s is token s, relation r is token N + r. `targets` are the attributes that are right after each of
+    `tokens` are laid out as `constructions.prompts` says, with a chain of thought as all but the last of the
+    entities on the way have been emitted. `targets` are the attributes that are right after each of
     the last tokens: one in direct mode, all k steps with a chain of thought.
     """
 
@@ -39,11 +40,11 @@ class Examples:
         if not known.any():
             raise TrainingError(f"expected a table with answers to questions of {hops} hops, it has none")
         asked = Queries(queries.subjects[known], queries.relations[known])
-        prompts = np.concatenate([len(table.subjects) + asked.relations, asked.subjects[:, None]], axis=1)
+        prompts = question_tokens(asked, len(table.subjects))
         if mode == "direct":
             return cls(tokens=torch.from_numpy(prompts), targets=torch.from_numpy(paths[known][:, -1:]))
         on_the_way = table.subject_of_attribute[paths[known][:, :-1]]
-        tokens = np.concatenate([prompts, on_the_way], axis=1)
+        tokens = chain_tokens(prompts, on_the_way)
         return cls(tokens=torch.from_numpy(tokens), targets=torch.from_numpy(paths[known]))
 
     def __len__(self) -> int:

@@ -9,10 +9,13 @@ import torch
 from jaxtyping import Float64, Int64
 from torch import Tensor
 
-from georecall.dissection.interventions import attention_weights, only_layer
-from georecall.dissection.specimen import SUBJECT, Member
+from georecall.constructions.prompts import SUBJECT, question_tokens
+from georecall.dissection.specimen import Member
 from georecall.errors import AnalysisError
-from georecall.models.recall import RecallHeads
+from georecall.facts.queries import Queries
+from georecall.models.activations import Activations
+from georecall.models.attention import RecallHeads
+from georecall.models.recall import RecallLayer
 from georecall.statistics.ridge import ridge
 
 Method = Literal["ridge", "selector"]
@@ -119,12 +122,13 @@ def _spread(embeddings: Float64[np.ndarray, "subjects dim"]) -> float:
 
 @torch.no_grad()
 def _averaged_selector(member: Member, relation: int) -> Float64[np.ndarray, "out dim"]:
-    layer = only_layer(member.model)
+    layer = member.model.only_layer
     subjects = np.flatnonzero(member.table.answers[:, relation] >= 0)
-    asked = np.full_like(subjects, len(member.table.subjects) + relation)
-    prompts = torch.from_numpy(np.stack([asked, subjects], axis=1)).to(member.model.unembedding.device)
-    gates = (member.activations(prompts).pre_activation[0] > 0).double()
-    weights, paths = _subject_paths(member, prompts)
+    asked = Queries(subjects, np.full((len(subjects), 1), relation))
+    prompts = torch.from_numpy(question_tokens(asked, len(member.table.subjects)))
+    found = member.activations(prompts.to(member.model.unembedding.device))
+    gates = (found.pre_activation[0] > 0).double()
+    weights, paths = _subject_paths(layer, found)
     opened = gates.T @ weights / len(subjects)
     w1, w2 = layer.w1[0].double(), layer.w2[0].double()
     maps = torch.einsum("ow,wp,wi->poi", w2, opened, w1)
@@ -134,13 +138,11 @@ def _averaged_selector(member: Member, relation: int) -> Float64[np.ndarray, "ou
 
 
 def _subject_paths(
-    member: Member, prompts: Int64[Tensor, "batch time"]
+    layer: RecallLayer, found: Activations
 ) -> tuple[Float64[Tensor, "batch paths"], Float64[Tensor, "paths dim dim"]]:
     """The linear maps from the subject's embedding to the MLP, and their weights in each prompt."""
-    layer = only_layer(member.model)
-    x = member.model.embed(prompts)
-    weights = attention_weights(layer.attention, x)[0, :, :, SUBJECT].double()
-    identity = torch.eye(x.shape[-1]).to(weights)[None]
+    weights = found.attention[0, :, :, SUBJECT].double()
+    identity = torch.eye(found.embedded.shape[-1]).to(weights)[None]
     paths = identity
     if isinstance(layer.attention, RecallHeads):
         paths = layer.attention.output[0].double() @ layer.attention.value[0].double()
