@@ -274,7 +274,7 @@ def test_a_run_that_lost_its_checkpoint_does_not_begin_again_without_a_word(half
 def test_the_way_out_leads_to_the_run_as_it_was(run, name):
     before = contents(run)
     (run / name).write_bytes(b"else")
-    refused(continue_run, run, name, f"delete it and {run / runs.RESULT}")
+    refused(continue_run, run, name, f"delete {run / name} and {run / runs.RESULT}")
     for lost in (name, runs.RESULT):
         (run / lost).unlink()
     continue_run(run)

@@ -271,10 +271,8 @@ def _refusal(path: Path, why: str) -> FolderError:
     elif path.name in {CONFIG, TABLE}:
         way_out = "put it back, or train again into another folder"
     else:
-        way_out = (
-            f"put it back, or delete it and {folder / RESULT}, and train again with "
-            f"`georecall train --resume {folder}`"
-        )
+        left = " and ".join(str(file) for file in dict.fromkeys((path, folder / RESULT)) if file.is_file())
+        way_out = f"put it back, or delete {left} and train again with `georecall train --resume {folder}`"
     return FolderError(f"{path}: {why}; {way_out}")
 
 
