@@ -166,9 +166,6 @@ OPTIONS = {
     "an unknown dtype": options(
         "-o", "memory", "--dtype", "int4", says=("float32, bfloat16, float16", "'int4'")
     ),
-    "levels too fine for the dtype": options(
-        "-o", "memory", "--levels", "100", "--dtype", "bfloat16", says=("100 levels", "not exact in bfloat16")
-    ),
     "more hops than fit in memory": options("-o", "memory", "--hops", "1000000", says=("weights", "bytes")),
     "an output that exists": options("-o", "family", says=("family: already exists", "--force")),
     "an output that is a file": options("-o", "facts.csv", "--force", says=("facts.csv: expected a folder",)),

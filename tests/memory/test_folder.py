@@ -83,7 +83,7 @@ def test_a_certificate_of_another_format_is_refused_although_its_hash_is_right(f
     write_certificate(folder, sealed, {})
     FactMemory.load(folder)
     write_certificate(folder, sealed | {"format": 99}, {})
-    with pytest.raises(FolderError, match="expected format 1, got 99"):
+    with pytest.raises(FolderError, match="expected format 2, got 99"):
         FactMemory.load(folder)
 
 

@@ -37,10 +37,10 @@ def test_the_embedding_holds_the_code_of_every_answer_in_its_block(traced):
         np.testing.assert_allclose(found.embedded, held, atol=TOLERANCE)
 
 
-def test_attention_brings_nothing_to_the_block_asked_for_and_the_silence_to_all_others(traced):
+def test_attention_brings_nothing_to_the_block_asked_for_and_the_inhibition_to_all_others(traced):
     memory, traces = traced
     for found in traces:
-        brought = np.full(found.carried.shape, -memory.chain.silence)
+        brought = np.full(found.carried.shape, -memory.chain.inhibition_strength)
         brought[found.relation] = 0
         np.testing.assert_allclose(found.carried, brought, atol=TOLERANCE)
 

@@ -1,7 +1,7 @@
 """Every form of a chain of thought gives what table look-up gives, stops by itself, and leads as certified."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -75,15 +75,16 @@ class Case:
 
 
 @cache
-def compiled(name: str, arch: str = "opt", rotate: int | None = None) -> FactMemory:
+def compiled(name: str, arch: str = "opt", rotate: int | None = None, dtype: str = "float32") -> FactMemory:
     world = WORLDS[name]
-    return FactMemory.compile(world.table, hops=world.hops, levels=world.levels, arch=arch, rotate=rotate)
+    options = {"hops": world.hops, "levels": world.levels, "arch": arch, "rotate": rotate}
+    return FactMemory.compile(world.table, dtype=dtype, **options)
 
 
 @pytest.fixture(scope="module", params=CASES, ids=case_id)
 def case(request) -> Case:
     name, arch, dtype, rotate = request.param
-    memory = replace(compiled(name, arch, rotate), dtype=dtype)
+    memory = compiled(name, arch, rotate, dtype)
     assert memory.certificate.exact
     return Case(WORLDS[name], memory)
 

@@ -5,7 +5,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from georecall.cli.output import JsonOption, contents, print_json, print_note, print_pairs
+from georecall.cli.output import (
+    JsonOption,
+    certified,
+    contents,
+    print_json,
+    print_note,
+    print_pairs,
+    progress_bars,
+)
 
 
 def run(
@@ -54,7 +62,10 @@ def run(
     check_output(output, replace=force)
     for note in report.notes():
         print_note(note)
-    memory = FactMemory.compile(table, hops=hops, levels=levels, dtype=dtype, arch=arch, rotate=rotate)
+    with progress_bars() as progress:
+        memory = FactMemory.compile(
+            table, hops=hops, levels=levels, dtype=dtype, arch=arch, rotate=rotate, progress=progress
+        )
     memory.save(output, replace=force)
     info = memory.info()
     if json:
@@ -67,6 +78,6 @@ def run(
             "model": f"{info.architecture}, d = {info.dim}, width {info.width}, "
             f"{info.parameters:,} parameters, {info.dtype}",
             "chains": f"up to {info.hops} hops",
-            "certified margin": f"{info.margin:.3f}; exact in {', '.join(info.exact_dtypes)}",
+            **certified(info),
         }
     )

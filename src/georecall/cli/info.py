@@ -1,6 +1,6 @@
 """`georecall info`."""
 
-from georecall.cli.output import JsonOption, MemoryArgument, contents, print_json, print_pairs
+from georecall.cli.output import JsonOption, MemoryArgument, certified, contents, print_json, print_pairs
 
 
 def run(memory: MemoryArgument, json: JsonOption = False) -> None:
@@ -26,7 +26,7 @@ def run(memory: MemoryArgument, json: JsonOption = False) -> None:
             "width": info.width,
             "parameters": f"{info.parameters:,}",
             "bits a fact": f"{info.bits_per_fact:.2f}, bound {info.bound_bits_per_fact:.2f}",
-            "dtype": f"{info.dtype}; exact in {', '.join(info.exact_dtypes)}",
-            "certified margin": f"{info.margin:.3f}",
+            "dtype": info.dtype,
+            **certified(info),
         }
     )

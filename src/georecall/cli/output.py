@@ -17,7 +17,7 @@ from georecall.facts.names import shown
 from georecall.progress import Progress as Report
 
 if TYPE_CHECKING:
-    from georecall.memory import FactMemory
+    from georecall.memory import FactMemory, MemoryInfo
 
 MemoryArgument = Annotated[Path, typer.Argument(help="Folder of a compiled memory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -77,6 +77,17 @@ def contents(memory: "FactMemory") -> dict[str, str]:
         "subjects": f"{info.subjects:,}",
         "relations": f"{info.relations:,}: {', '.join(map(shown, table.relations[:LISTED]))}{more}",
     }
+
+
+def certified(info: "MemoryInfo") -> dict[str, str]:
+    """The certified margin and where it holds, as a pair to print."""
+    if info.basis == "sampled":
+        return {
+            "sampled margin": f"{info.margin:.3f}; {info.asked:,} of {info.steps:,} steps were asked in {info.dtype}, "
+            "which proves nothing of the others"
+        }
+    known = "" if info.basis == "proved" else f"; all {info.steps:,} steps were asked"
+    return {"certified margin": f"{info.margin:.3f}; exact in {', '.join(info.exact_dtypes)}{known}"}
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:

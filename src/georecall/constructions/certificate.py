@@ -1,54 +1,91 @@
-"""What is proved of a chain-of-thought model: the value of every unit, and the least margin.
+"""What is certified of a chain-of-thought model: the least margin of every step, and how it is known.
 
 The subject enters a hidden unit through one place of one block, so a unit has as many values as there are
-levels and relations, whatever the number of facts. A few *witness* subjects, one codeword and all its cyclic
-shifts, take every level in every place; running the real model on them gives every unit's value in the real
-number format, and with it a margin for every fact (docs/theory.md §4).
+levels and states of its gate, whatever the number of facts. What a number format makes of them is worked out,
+for every order in which a kernel may add up, and measured by running the real model on a few *witnesses*. The
+worse of the two gives a margin for every fact (docs/theory.md §4).
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64, Shaped
+from jaxtyping import Bool, Float64, Int64
 
 from georecall.constructions.chain import END_SCORE, NAME_SCORE, Chain
+
+KERNELS = ("sdpa", "eager")
+"""The attention kernels that a certificate speaks of, by their names in `transformers`."""
+
+FLOAT32_UNIT = 2.0**-24
+"""Largest relative error of one rounding in float32, in which a kernel adds up scores."""
+
+Basis = Literal["proved", "asked", "sampled"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """How far the states of a model may be from those of the construction, at any step.
+
+    `deviation` is the largest distance of an output place from the level it should hold where a relation is
+    read, `leak` the largest output where every block should be inhibited. The end token takes its score from
+    the constant direction: `constant_read` is the largest value there where a relation is read, `constant_end`
+    the least where the end is.
+    """
+
+    deviation: float
+    leak: float
+    constant_read: float
+    constant_end: float
+
+    def worst(self, other: "Errors") -> "Errors":
+        """The worse of each; NaN if any of the two is."""
+        return Errors(
+            deviation=float(np.maximum(self.deviation, other.deviation)),
+            leak=float(np.maximum(self.leak, other.leak)),
+            constant_read=float(np.maximum(self.constant_read, other.constant_read)),
+            constant_end=float(np.minimum(self.constant_end, other.constant_end)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """The proof for one number format.
+    """What is known of a memory in one number format, under the attention kernels `KERNELS`.
 
-    `deviation` is the largest distance of an output place from the level it should hold where a relation is
-    read, `leak` the largest output where every block should be silent. The end token takes its score from the
-    clock: `clock_read` is its largest value where a relation is read, `clock_end` its least where the end is.
-
-    Without a rotation this holds for every entity. With one, a unit reads the rounding errors of all
-    coordinates, so the witnesses are a sample; `FactMemory.verify` then asks every fact (docs/theory.md §4).
+    `basis` says how: "proved" for every fact and chain, from the errors that the format can make and those of
+    the witnesses; "asked" if the memory is rotated, so that nothing can be proved from a few states, but every
+    entity was asked every relation, and the end, at every step; "sampled" if that would take too long, and only
+    `asked` of the `steps` that there are were tried. `margin` is the least lead of the right token over any other.
     """
 
     dtype: str
+    basis: Basis
     units: int
-    deviation: float
-    leak: float
-    clock_read: float
-    clock_end: float
+    errors: Errors
     margin: float
+    asked: int = 0
+    steps: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was proved, asked or sampled is right: the least margin is positive."""
+        return self.margin > 0
 
     @property
     def exact(self) -> bool:
-        """Whether every fact and every chain is answered rightly: the least margin is positive."""
-        return self.margin > 0
+        """Whether every fact and every chain is answered rightly; a sample never says so."""
+        return self.holds and self.basis != "sampled"
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, with `exact`."""
-        return asdict(self) | {"exact": self.exact}
+        """The fields, with `exact` and the kernels."""
+        return asdict(self) | {"kernels": list(KERNELS), "exact": self.exact}
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> "Certificate":
+    def from_dict(cls, content: Mapping[str, Any]) -> "Certificate":
         """The inverse of `to_dict`."""
-        return cls(**{name: value for name, value in fields.items() if name != "exact"})
+        known = {field.name: content[field.name] for field in fields(cls)}
+        return cls(**known | {"errors": Errors(**content["errors"])})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +105,18 @@ class Witnesses:
 def witnesses(chain: Chain) -> Witnesses:
     """The witness subjects of a construction and the outputs that they must give.
 
-    Prompts of two kinds: for every witness, each relation (or ␃) at all places; and for the first witness, each
-    relation at one place with another at all others, so that a glance at a wrong place shows.
+    The subjects bring every level to every place of all blocks; the relations are the first and the last, as the
+    others differ from these by the order of coordinates alone. Prompts of two kinds: for every witness, each
+    relation (or ␃) at all places; and for the first witness, each relation at one place with another at all
+    others, so that a glance at a wrong place shows.
     """
-    shifts = _cyclic_shifts(chain.codewords[0])
+    shifts = _covering_shifts(chain)
     controls = chain.control_rows()
-    n_asked, places = chain.n_relations + 1, chain.relation_places
+    choices = np.array([*sorted({0, chain.n_relations - 1}), -1])
+    n_asked, places = len(choices), chain.relation_places
     same = np.tile(np.arange(n_asked)[:, None], (len(shifts), places))
     single = (np.arange(n_asked)[:, None, None] + 1 - np.eye(places, dtype=np.int64)) % n_asked
-    asked = np.concatenate([same, single.reshape(-1, places)])
-    relations = np.where(asked == chain.n_relations, -1, asked)
+    relations = choices[np.concatenate([same, single.reshape(-1, places)])]
     subjects = np.concatenate(
         [np.repeat(np.arange(len(shifts)), n_asked), np.zeros(n_asked * places, dtype=int)]
     )
@@ -91,48 +130,54 @@ def witnesses(chain: Chain) -> Witnesses:
     )
 
 
-def certify(
-    chain: Chain,
-    found: Float64[np.ndarray, "prompts context dim"],
-    *,
-    dtype: str,
-    epsilon: float,
-) -> Certificate:
-    """The certificate from the final residual states `found` of the model on `witnesses(chain).tokens`.
-
-    With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
-    at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared
-    norm and the sum of a codeword and κ is the largest value of the clock; where every block is silent, the end
-    leads a name by `2ρ − 4λs` for a leak λ and the least value ρ of the clock. Every score is rounded to a
-    number of the format, which takes half of `epsilon`, the distance from 1 to the next number, of each of the
-    two scores compared.
-    """
-    known = witnesses(chain)
+def measured_errors(
+    chain: Chain, known: Witnesses, found: Float64[np.ndarray, "prompts context dim"]
+) -> Errors:
+    """The errors in the final residual states of a model on the tokens of the witnesses."""
     steps = found[:, chain.relation_places :]
-    output = (steps @ chain.directions)[..., chain.layout["output"]]
-    clock = steps @ chain.clock[0]
-    clock_read, clock_end = clock[~known.silent].max(), clock[known.silent].min()
-    rounding = 4 * (epsilon / 2) * (chain.levels - 1 + chain.silence)
-    errors = np.abs(output - known.expected).max(axis=-1)
-    deviation = errors[~known.silent].max() + rounding
-    leak = errors[known.silent].max()
-    norm, total = chain.code.squared_norm, chain.code.level_sum
-    name, other = NAME_SCORE * (norm - deviation * total), NAME_SCORE * leak * total
-    # np.minimum, unlike min, is NaN where any of the two is.
-    reading = np.minimum(NAME_SCORE * (1 - 2 * deviation), name - END_SCORE * clock_read)
-    reading -= epsilon * NAME_SCORE * (norm + deviation * total)
-    silent = END_SCORE * clock_end * (1 - epsilon) - other
-    margin = np.minimum(reading, silent)
-    return Certificate(
-        dtype=dtype,
-        units=chain.width,
-        deviation=float(deviation),
-        leak=float(leak),
-        clock_read=float(clock_read),
-        clock_end=float(clock_end),
-        margin=float(np.nan_to_num(margin, nan=-np.inf)),
+    output = chain.unrotated(steps)[..., chain.layout["output"]]
+    constant = steps @ chain.constant_direction[0]
+    distances = np.abs(output - known.expected).max(axis=-1)
+    return Errors(
+        deviation=float(distances[~known.silent].max()),
+        leak=float(distances[known.silent].max()),
+        constant_read=float(constant[~known.silent].max()),
+        constant_end=float(constant[known.silent].min()),
     )
 
 
-def _cyclic_shifts(codeword: Shaped[np.ndarray, "places"]) -> Shaped[np.ndarray, "places places"]:
-    return np.stack([np.roll(codeword, shift) for shift in range(len(codeword))])
+def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
+    """The least lead of the right token if states are no further off than `errors`; −∞ if any is NaN.
+
+    With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
+    at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared
+    norm and the sum of a codeword and κ is the largest value in the constant direction; where every block is
+    inhibited, the end leads a name by `2ρ − 4λs` for a leak λ and the least value ρ in that direction. Every
+    score is summed in float32, which moves it by at most `p·2⁻²⁴` of itself, and rounded to the format, which
+    moves two scores together by at most the distance between numbers there; `epsilon` is that distance at 1
+    (docs/theory.md, theorem 4.8).
+    """
+    norm, total = chain.code.squared_norm, chain.code.level_sum
+
+    def rounding(score: float) -> float:
+        spacing = epsilon * 2.0 ** np.floor(np.log2(score))
+        return float(spacing + 2 * FLOAT32_UNIT * chain.code.length * score)
+
+    name, other = NAME_SCORE * (norm - errors.deviation * total), NAME_SCORE * errors.leak * total
+    # np.minimum, unlike min, is NaN where any of the two is.
+    reading = np.minimum(NAME_SCORE * (1 - 2 * errors.deviation), name - END_SCORE * errors.constant_read)
+    reading -= rounding(NAME_SCORE * (norm + errors.deviation * total))
+    end = END_SCORE * errors.constant_end
+    silent = end - other - rounding(max(end, other)) if end > 0 else -np.inf
+    margin = float(np.minimum(reading, silent))
+    return margin if np.isfinite(margin) else -np.inf
+
+
+def _covering_shifts(chain: Chain) -> Float64[np.ndarray, "shifts places"]:
+    """Cyclic shifts of codeword 0, in which levels ascend, that bring every level to every place.
+
+    Shifts by multiples of the least count of a level: one of them falls into every run of a level.
+    """
+    codeword = chain.codewords[0].astype(np.float64)
+    step = min(count for count in chain.code.composition if count)
+    return np.stack([np.roll(codeword, shift) for shift in range(0, len(codeword), step)])

@@ -65,7 +65,7 @@ class Chain(ABC):
     def with_answer(self, subject: str, relation: str, attribute: str | None) -> "Chain":
         """The construction of the table with one answer changed; it shares the code, as the entities stay."""
         chain = replace(self, table=self.table.with_answer(subject, relation, attribute))
-        shared = ("code", "codewords", "directions")
+        shared = ("code", "codewords", "_rotation")
         vars(chain).update({name: vars(self)[name] for name in shared if name in vars(self)})
         return chain
 
@@ -81,12 +81,12 @@ class Chain(ABC):
 
     @property
     @abstractmethod
-    def silence(self) -> float:
+    def inhibition_strength(self) -> float:
         """G, by which closed blocks are inhibited."""
 
     @property
     @abstractmethod
-    def clock(self) -> Float64[np.ndarray, "1 dim"]:
+    def constant_direction(self) -> Float64[np.ndarray, "1 dim"]:
         """The direction along which every state that is asked has 1; ␃ has its score from it."""
 
     # Sizes
@@ -131,11 +131,20 @@ class Chain(ABC):
         """Hidden units, R·p: one for every place of every block."""
         return self.n_relations * self.code.length
 
+    def directions(self, part: str) -> Float64[np.ndarray, "dim part"]:
+        """The direction, a column, of every coordinate of a slice of the layout: unit vectors, rotated if asked for."""
+        chosen = self.layout[part]
+        if self._rotation is not None:
+            return self._rotation[:, chosen]
+        return np.eye(self.layout.dim, chosen.stop - chosen.start, k=-chosen.start)
+
+    def unrotated(self, vectors: Shaped[np.ndarray, "*batch dim"]) -> Shaped[np.ndarray, "*batch dim"]:
+        """Vectors of the stream in the coordinates of the layout."""
+        return vectors if self._rotation is None else vectors @ self._rotation
+
     @cached_property
-    def directions(self) -> Float64[np.ndarray, "dim dim"]:
-        """The direction, a column, of every coordinate of the layout: unit vectors, rotated if asked for."""
-        dim = self.layout.dim
-        return np.eye(dim) if self.rotation is None else random_rotation(dim, self.rotation)
+    def _rotation(self) -> Float64[np.ndarray, "dim dim"] | None:
+        return None if self.rotation is None else random_rotation(self.layout.dim, self.rotation)
 
     # Weights
 
@@ -182,7 +191,7 @@ class Chain(ABC):
     def unembedding_chunks(self, rows: int = CHUNK_ROWS) -> Iterator[Float64[np.ndarray, "rows dim"]]:
         """The unembedding in the order of the vocabulary: `4 C(a)` for names, 2 for ␃, 0 for relations."""
         yield self._rows(output=NAME_SCORE * self.codewords[:1])
-        yield END_SCORE * self.clock
+        yield END_SCORE * self.constant_direction
         yield np.zeros((self.n_relations, self.layout.dim))
         for start in range(1, self.n_entities + 1, rows):
             yield self._rows(output=NAME_SCORE * self.codewords[start : start + rows])
@@ -197,11 +206,16 @@ class Chain(ABC):
     def inhibition(self) -> Float64[np.ndarray, "dim relations"]:
         """Carries each flag to its block: −G·B_i 1."""
         blocks = np.repeat(np.eye(self.n_relations), self.code.length, axis=1)
-        return -self.silence * self._rows(blocks=blocks).T
+        return -self.inhibition_strength * self._rows(blocks=blocks).T
 
     def select(self) -> Float64[np.ndarray, "width dim"]:
         """Reads every place of every block."""
         return self._rows(blocks=np.eye(self.width))
+
+    def block_sums(self) -> Float64[np.ndarray, "width dim"]:
+        """Reads, for every place of every block, the sum of its block."""
+        ones = np.ones((self.code.length, self.code.length))
+        return self._rows(blocks=np.kron(np.eye(self.n_relations), ones))
 
     def write(self) -> Float64[np.ndarray, "dim width"]:
         """Writes the sum of the blocks, place by place, to the output slice."""
@@ -212,7 +226,7 @@ class Chain(ABC):
         rows = np.zeros((len(next(iter(parts.values()))), self.layout.dim))
         for name, part in parts.items():
             rows[:, self.layout[name]] = part
-        return rows if self.rotation is None else rows @ self.directions.T
+        return rows if self._rotation is None else rows @ self._rotation.T
 
     @property
     def _flag(self) -> int:

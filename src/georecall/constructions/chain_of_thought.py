@@ -31,20 +31,21 @@ class ChainOfThought(Chain):
         return ResidualLayout.of(blocks=self.width, output=self.code.length, positions=self.context)
 
     @property
-    def silence(self) -> float:
+    def inhibition_strength(self) -> float:
         """G, by which closed blocks are inhibited: far enough for layer normalisation not to reopen them.
 
-        2L; three times as much for a single relation, where nothing is inhibited but for ␃, so that the
-        normalisation is set for states unlike those in which ␃ is read (docs/theory.md §6).
+        2(c_max + 1), for c_max the highest level of the code; three times as much for a single relation, where
+        nothing is inhibited but for ␃, so that the normalisation is set for states unlike those in which ␃ is
+        read (docs/theory.md §6).
         """
-        return (2.0 if self.n_relations > 1 else 6.0) * self.levels
+        return (2.0 if self.n_relations > 1 else 6.0) * (self.code.highest_level + 1)
 
     def positions(self) -> Float64[np.ndarray, "context dim"]:
         """One direction for each position."""
         return self._rows(positions=np.eye(self.context))
 
     @property
-    def clock(self) -> Float64[np.ndarray, "1 dim"]:
+    def constant_direction(self) -> Float64[np.ndarray, "1 dim"]:
         """The direction along which every state that is asked has 1; ␃ has its score from it."""
         return self.positions().sum(axis=0, keepdims=True)
 

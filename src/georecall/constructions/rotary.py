@@ -23,7 +23,7 @@ class RotaryChain(Chain):
         return ResidualLayout.of(blocks=self.width, output=self.code.length, entity=1, relation=1)
 
     @property
-    def silence(self) -> float:
+    def inhibition_strength(self) -> float:
         """G = 1: a gate reads the sum of a whole block, so one level is enough."""
         return 1.0
 
@@ -45,6 +45,6 @@ class RotaryChain(Chain):
         return self._rows(entity=np.ones((1, 1)))[0], self._rows(relation=np.ones((1, 1)))[0]
 
     @property
-    def clock(self) -> Float64[np.ndarray, "1 dim"]:
-        """The direction "entity"."""
-        return self.kinds()[0][None]
+    def constant_direction(self) -> Float64[np.ndarray, "1 dim"]:
+        """The sum of the two kinds: a relation or ␃ that is asked, where every block is closed, is followed by ␃."""
+        return np.sum(self.kinds(), axis=0)[None]

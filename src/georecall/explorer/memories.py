@@ -133,7 +133,7 @@ def _weight(memory: FactMemory, chain: Chain, name: str) -> Float32[np.ndarray, 
 def _turned_back(chain: Chain, rows: torch.Tensor) -> Float32[np.ndarray, "rows dim"]:
     """Stored rows in the directions of the layout."""
     found = rows.float().numpy()
-    return found if chain.rotation is None else (found @ chain.directions).astype(np.float32)
+    return chain.unrotated(found).astype(np.float32)
 
 
 def _answers(chain: Chain, tokens: slice) -> Int64[np.ndarray, "rows relations"]:

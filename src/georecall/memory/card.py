@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from georecall.constructions.certificate import KERNELS
 from georecall.facts.names import RELATION_MARK
 from georecall.models.tokenizer import prompt_text
 
@@ -18,7 +19,7 @@ tags: [georecall, factual-recall]
 # A table of facts as a transformer
 
 This is a stock `{model_class}` whose weights were written down, not trained: it recalls every one of {facts:,}
-facts about {subjects:,} subjects by {relations:,} relations, and every chain of up to {hops} of them, exactly.
+facts about {subjects:,} subjects by {relations:,} relations, and every chain of up to {hops} of them{exactly}.
 It needs `transformers` and `torch`, no remote code and no other package.
 
 ```python
@@ -48,15 +49,23 @@ in Unicode NFC without outer white space. A name that the table does not have ca
 
 ## The certificate
 
-`certificate.json` states what was proved, and the SHA-256 of every file. Its {units:,} hidden units were run
-at every value it can take: the right token leads every other by at least {margin:.3f} in {dtype}. The facts
+`certificate.json` states what is known of the model, and the SHA-256 of every file. {known}: the right token
+leads every other by at least {margin:.3f} in {dtype}, under the attention kernels {kernels}. The facts
 themselves are in `facts.parquet`.
 """
+
+_KNOWN = {
+    "proved": "It is proved from the errors that the number format can make, and by running the {units:,} hidden "
+    "units at every value",
+    "asked": "Every entity was asked every relation, and the end, at every step",
+    "sampled": "Of {steps:,} steps {asked:,}, drawn at random, were asked, which proves nothing of the others",
+}
+"""How the margin is known."""
 
 
 def model_card(memory: "FactMemory") -> str:
     """The card, with a snippet that asks the first fact of the table."""
-    chain, table = memory.chain, memory.table
+    chain, table, known = memory.chain, memory.table, memory.certificate
     subject, relation = table.subjects[0], table.relations[0]
     return _CARD.format(
         model_class=memory.architecture.model_class.__name__,
@@ -67,7 +76,9 @@ def model_card(memory: "FactMemory") -> str:
         places=chain.relation_places,
         prompt=repr(prompt_text(subject, (relation,), hops=chain.hops)),
         question=repr(f"{subject}{RELATION_MARK}{relation}"),
-        units=memory.certificate.units,
-        margin=memory.certificate.margin,
+        exactly=", exactly" if known.exact else "",
+        known=_KNOWN[known.basis].format(**vars(known)),
+        kernels=" and ".join(KERNELS),
+        margin=known.margin,
         dtype=memory.dtype,
     )

@@ -10,7 +10,7 @@ from typing import Any
 from georecall.errors import FolderError
 from georecall.storage.folders import check_target, sha256_of
 
-FORMAT = 1
+FORMAT = 2
 CERTIFICATE = "certificate.json"
 TENSORS = "model.safetensors"
 TABLE = "facts.parquet"
@@ -56,7 +56,9 @@ def read_certificate(folder: Path) -> dict[str, Any]:
     if sealed.get("sha256") != _digest(content) or path.read_bytes() != _text(sealed).encode():
         raise FolderError(f"{path}: altered: its content does not give the hash it states")
     if sealed["format"] != FORMAT:
-        raise FolderError(f"{path}: expected format {FORMAT}, got {sealed['format']}")
+        raise FolderError(
+            f"{path}: expected format {FORMAT}, got {sealed['format']}; compile {folder / TABLE} again"
+        )
     for name, digest in sealed["files"].items():
         _check_file(folder / name, digest)
     return sealed

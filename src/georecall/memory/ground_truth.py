@@ -31,12 +31,11 @@ class GroundTruth:
     @classmethod
     def of(cls, chain: Chain) -> "GroundTruth":
         """The ground truth of a construction."""
-        blocks, places = chain.layout["blocks"], chain.code.length
-        dim = chain.layout.dim
+        places, dim = chain.code.length, chain.layout.dim
         nothing = np.zeros((1, chain.n_relations, places))
         return cls(
-            blocks=np.moveaxis(chain.directions[:, blocks].reshape(dim, chain.n_relations, places), 0, 1),
-            output=chain.directions[:, chain.layout["output"]],
+            blocks=np.moveaxis(chain.directions("blocks").reshape(dim, chain.n_relations, places), 0, 1),
+            output=chain.directions("output"),
             constant=chain.superpose(nothing)[0],
             codewords=chain.codewords,
             answers=chain.names_of(slice(None)),

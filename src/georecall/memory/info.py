@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from georecall.constructions.certificate import Basis
+
 if TYPE_CHECKING:
     from georecall.memory.memory import FactMemory
 
@@ -13,7 +15,9 @@ class MemoryInfo:
     """Sizes of a memory.
 
     `bits_per_fact` is what the code spends on a fact, p·log2 L; `bound_bits_per_fact` is what any memory needs
-    that could hold any entity in any cell, log2 E. `margin` is the certified least lead of a right score.
+    that could hold any entity in any cell, log2 E. `margin` is the certified least lead of a right score, and
+    `basis` how it is known: "proved", "asked" or "sampled" (see `constructions.certificate.Certificate`); of a
+    rotated memory `asked` of `steps` were asked.
     """
 
     subjects: int
@@ -33,6 +37,9 @@ class MemoryInfo:
     bound_bits_per_fact: float
     dtype: str
     margin: float
+    basis: Basis
+    asked: int
+    steps: int
     exact_dtypes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,5 +69,8 @@ def memory_info(memory: "FactMemory") -> MemoryInfo:
         bound_bits_per_fact=math.log2(chain.n_entities),
         dtype=memory.dtype,
         margin=memory.certificate.margin,
+        basis=memory.certificate.basis,
+        asked=memory.certificate.asked,
+        steps=memory.certificate.steps,
         exact_dtypes=memory.exact_dtypes,
     )

@@ -26,6 +26,7 @@ from georecall.memory.saving import load_parts, save_memory
 from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.asking import ask_every_step
 from georecall.models.decode_step import RecallStep
 from georecall.models.tokenizer import fact_tokenizer
 from georecall.progress import Progress, no_progress
@@ -56,11 +57,15 @@ class FactMemory:
         dtype: str = "float32",
         arch: str = "opt",
         rotate: int | None = None,
+        progress: Progress = no_progress,
     ) -> "FactMemory":
-        """Write down the transformer that recalls `table`, and prove it in every number format.
+        """Write down the transformer that recalls `table`, and certify it.
+
+        A rotated memory is certified in `dtype` alone, by asking it every step; any other in every number format.
 
         Raises:
-            ConstructionError: the hop limit or the format is not possible, or the model is not exact in `dtype`.
+            ConstructionError: the hop limit or the format is not possible, the model is wrong in `dtype`, or its
+                layer does not fit in memory.
         """
         if dtype not in DTYPES:
             raise ConstructionError(f"expected a dtype among {', '.join(DTYPES)}, got {dtype!r}")
@@ -71,16 +76,22 @@ class FactMemory:
         architecture = ARCHITECTURES[arch]
         chain = architecture.chain_class(table, hops, levels=levels, rotation=rotate)
         require_memory(chain.layer_parameters, what="the layer")
-        layer = architecture.layer(architecture.tensors(chain))
-        exact = {name: source.tensor(torch.float64) for name, source in layer.items()}
-        certificates = architecture.prove(chain, exact, list(DTYPES.values()))
-        memory = cls(chain=chain, architecture=architecture, dtype=dtype, certificates=certificates)
-        if not memory.certificate.exact:
+        tensors = architecture.tensors(chain)
+
+        def certified(name: str) -> Certificate:
+            return architecture.certify(chain, tensors, DTYPES[name], progress=progress)
+
+        certificates = {name: certified(name) for name in (DTYPES if rotate is None else [dtype])}
+        if not certificates[dtype].holds:
+            exact = ", ".join(name for name, found in certificates.items() if found.exact) or "none"
+            way_out = f"exact in: {exact}" if rotate is None else "try another --rotate or --dtype"
             raise ConstructionError(
-                f"with {levels} levels the model is not exact in {dtype} (certified margin "
-                f"{memory.certificate.margin:.3g}); exact in: {', '.join(memory.exact_dtypes) or 'none'}"
+                f"with {levels} levels and {hops} hops the model is not exact in {dtype} (margin "
+                f"{certificates[dtype].margin:.3g}); {way_out}"
             )
-        return memory
+        return cls(
+            chain=chain, architecture=architecture, dtype=dtype, certificates=tuple(certificates.values())
+        )
 
     @property
     def table(self) -> FactTable:
@@ -89,12 +100,12 @@ class FactMemory:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proved in the memory's own number format."""
+        """What is known in the memory's own number format."""
         return next(proof for proof in self.certificates if proof.dtype == self.dtype)
 
     @property
     def exact_dtypes(self) -> tuple[str, ...]:
-        """The number formats in which the model is proved exact."""
+        """The number formats in which the model is known to be exact."""
         return tuple(proof.dtype for proof in self.certificates if proof.exact)
 
     # The stock model
@@ -108,8 +119,9 @@ class FactMemory:
         }
 
     def model(self) -> PreTrainedModel:
-        """The stock model, sharing the memory's tensors."""
-        return self.architecture.model(self.chain, self.tensors)
+        """The stock model, with a copy of the memory's tensors: what is done to it leaves the memory as it is."""
+        copies = {name: tensor.clone() for name, tensor in self.tensors.items()}
+        return self.architecture.model(self.chain, copies)
 
     def tokenizer(self) -> PreTrainedTokenizerFast:
         """The stock tokenizer."""
@@ -205,7 +217,21 @@ class FactMemory:
         row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
         embedding = self.tensors[self.architecture.embedding].clone()
         embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
-        return replace(self, chain=chain, stored={**self.tensors, self.architecture.embedding: embedding})
+        stored = {**self.tensors, self.architecture.embedding: embedding}
+        edited = replace(self, chain=chain, stored=stored)
+        return edited if chain.rotation is None else edited._asked_again(entity)
+
+    def _asked_again(self, entity: int) -> "FactMemory":
+        """The memory with a certificate that knows one changed row; only an unrotated one holds for any row."""
+        model = self.architecture.model(self.chain, self.tensors)
+        margin = ask_every_step(self.chain, model, entities=np.array([entity])).margin
+        if margin <= 0:
+            raise ConstructionError(
+                f"{self.table.entities[entity]!r} would not be answered exactly in {self.dtype} (margin "
+                f"{margin:.3g}); compile the table again with another --rotate or --dtype"
+            )
+        (known,) = self.certificates
+        return replace(self, certificates=(replace(known, margin=min(known.margin, margin)),))
 
     # Checking
 

@@ -68,7 +68,7 @@ def trace(memory: "FactMemory", subject: str, relation: str) -> Trace:
 
 def _listened(memory: "FactMemory", tokens: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What attention brings to the last token, its hidden units, and its state after the layer."""
-    model, heard = memory.model(), dict[str, Tensor]()
+    model, heard = memory.architecture.model(memory.chain, memory.tensors), dict[str, Tensor]()
     for name, part in model.named_modules():
         if name.endswith(ATTENTION):
             part.register_forward_hook(lambda *held: heard.update(carried=held[2][0]))

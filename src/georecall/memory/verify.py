@@ -10,32 +10,30 @@ from jaxtyping import Bool, Int64
 from georecall.facts.queries import Queries, gold_entities, sample_queries
 from georecall.memory.answers import FailedQuery, Verification
 from georecall.models.architecture import DTYPES
+from georecall.models.asking import SCORES_IN_ALL
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress
+from georecall.storage.tensors import TensorSource
 
 if TYPE_CHECKING:
     from georecall.memory.memory import FactMemory
 
 ROWS_AT_ONCE = 8192
-SCORES_IN_ALL = 10**10
-"""Facts are asked one by one, against the whole vocabulary, as long as that takes no more scores than these."""
 
 
 def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Progress) -> Verification:
     """Check the stored weights of a memory, not what they should be.
 
-    1. The stored layer is run on the witness subjects: a new certificate.
+    1. The stored model is certified again.
     2. Every stored row of the embedding and the unembedding is compared with what the table says, every tensor
        of the layer with what the construction says. Together with 1 this proves every fact and every chain,
-       unless the memory is rotated: then what is asked counts.
+       unless the memory is rotated: then 1 asks every step, or as many as can be afforded.
     3. Facts are asked with scores over the whole vocabulary: all, or as many as `SCORES_IN_ALL` allows.
     4. `chains` random chains of 1 to K hops go through the stock model's `generate`.
     """
     rng = np.random.default_rng(seed)
-    architecture = memory.architecture
-    (certificate,) = architecture.prove(
-        memory.chain, architecture.layer(memory.tensors), [DTYPES[memory.dtype]]
-    )
+    stored = {name: TensorSource.of(tensor) for name, tensor in memory.tensors.items()}
+    certificate = memory.architecture.certify(memory.chain, stored, DTYPES[memory.dtype], progress=progress)
     altered = (*_altered_layer(memory), *_altered_rows(memory, progress))
     asked, least, wrong = _ask_facts(memory, rng, progress)
     return Verification(
@@ -97,7 +95,8 @@ def _generate_chains(
     memory: "FactMemory", count: int, rng: np.random.Generator, progress: Progress
 ) -> Iterator[FailedQuery]:
     """Send random chains, as many for each number of hops, through `generate` of the stock model."""
-    model, hops = memory.model(), memory.chain.hops
+    hops = memory.chain.hops
+    model = memory.architecture.model(memory.chain, memory.tensors)
     for length in range(1, hops + 1):
         share = count * length // hops - count * (length - 1) // hops
         queries = sample_queries(memory.table, length, share, rng)

@@ -1,17 +1,29 @@
 """What stock architectures have in common: a construction becomes a model, and the model is checked."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
 
-from georecall.constructions.certificate import Certificate, certify, witnesses
+from georecall.constructions.certificate import (
+    KERNELS,
+    Basis,
+    Certificate,
+    Errors,
+    certified_margin,
+    measured_errors,
+    witnesses,
+)
 from georecall.constructions.chain import Chain
+from georecall.models.arithmetic import Arithmetic
+from georecall.models.asking import ask_every_step
 from georecall.models.decode_step import RecallStep
+from georecall.progress import Progress, no_progress
 from georecall.storage.tensors import TensorSource
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -33,6 +45,7 @@ class Architecture(Generic[AnyChain]):
     config: Callable[[AnyChain, torch.dtype], PreTrainedConfig]
     tensors: Callable[[AnyChain], dict[str, TensorSource]]
     step: Callable[[AnyChain, Mapping[str, Tensor]], RecallStep]
+    errors: Callable[[AnyChain, Mapping[str, Tensor], Arithmetic], Errors]
     embedding: str
     unembedding: str
 
@@ -60,26 +73,56 @@ class Architecture(Generic[AnyChain]):
             name: held for name, held in tensors.items() if name not in {self.embedding, self.unembedding}
         }
 
-    def prove(
-        self, chain: AnyChain, layer: Mapping[str, Tensor], dtypes: Sequence[torch.dtype]
-    ) -> tuple[Certificate, ...]:
-        """Run the stock layer on the witness subjects, in every format asked for."""
+    def certify(
+        self,
+        chain: AnyChain,
+        tensors: Mapping[str, TensorSource],
+        dtype: torch.dtype,
+        *,
+        progress: Progress = no_progress,
+    ) -> Certificate:
+        """What is known of the model with these tensors in one format.
+
+        The stock layer is run on the witness subjects, under every attention kernel, and what the format can make
+        of every level is worked out. A rotated memory is asked every step instead.
+        """
+        layer = {name: source.tensor(dtype) for name, source in self.layer(tensors).items()}
+        errors = self._measured(chain, layer)
+        name, width = str(dtype).removeprefix("torch."), chain.width
+        if chain.rotation is None:
+            errors = errors.worst(self.errors(chain, layer, Arithmetic(dtype=dtype)))
+            margin = certified_margin(chain, errors, epsilon=torch.finfo(dtype).eps)
+            return Certificate(dtype=name, basis="proved", units=width, errors=errors, margin=margin)
+        outer = {name: tensors[name].tensor(dtype) for name in (self.embedding, self.unembedding)}
+        found = ask_every_step(chain, self.model(chain, layer | outer), progress=progress)
+        basis: Basis = "asked" if found.asked == found.steps else "sampled"
+        return Certificate(
+            dtype=name,
+            basis=basis,
+            units=width,
+            errors=errors,
+            margin=found.margin,
+            asked=found.asked,
+            steps=found.steps,
+        )
+
+    def _measured(self, chain: AnyChain, layer: Mapping[str, Tensor]) -> Errors:
+        """The errors of the stock layer on the witness subjects, under every attention kernel."""
         known = witnesses(chain)
-        embedding = torch.from_numpy(known.embedding)
-        tensors = {**layer, self.embedding: embedding, self.unembedding: torch.zeros_like(embedding)}
+        (dtype,) = {tensor.dtype for tensor in layer.values()}
+        embedding = torch.from_numpy(known.embedding).to(dtype)
+        model = self.model(chain, {**layer, self.embedding: embedding, self.unembedding: embedding})
         tokens = torch.from_numpy(known.tokens)
-        certificates = []
-        for dtype in dtypes:
-            cast = {name: tensor.to(dtype) for name, tensor in tensors.items()}
-            model = self.model(chain, cast)
+        if not all(tensor.isfinite().all() for tensor in layer.values()):
+            # not every attention kernel hands on what is not a number
+            return Errors(deviation=math.nan, leak=math.nan, constant_read=math.nan, constant_end=math.nan)
+        found = []
+        for kernel in KERNELS:
+            model.set_attn_implementation(kernel)
             with torch.inference_mode():
                 states = [model.base_model(part).last_hidden_state for part in tokens.split(WITNESS_BATCH)]
-            found = torch.cat(states).double().numpy()
-            if not all(tensor.isfinite().all() for tensor in cast.values()):
-                found.fill(np.nan)  # not every attention kernel hands on what is not a number
-            name = str(dtype).removeprefix("torch.")
-            certificates.append(certify(chain, found, dtype=name, epsilon=torch.finfo(dtype).eps))
-        return tuple(certificates)
+            found.append(measured_errors(chain, known, torch.cat(states).double().numpy()))
+        return reduce(Errors.worst, found)
 
 
 def common_config(chain: Chain, dtype: torch.dtype) -> dict[str, Any]:

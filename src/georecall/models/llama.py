@@ -1,13 +1,14 @@
 """A rotary chain as a stock `LlamaForCausalLM`: RMS normalisation, rotary positions, gated units, no biases.
 
-All embeddings have one norm, so the gain of each RMS normalisation is set to undo it. Attention has one rotary
-pair that turns by `φ = 2π/(2K+1)` a token: the relation places that a question can be away from the right one
-are spread evenly over the circle. The gate of a unit reads the sum of its whole block, which only tells whether
-the block is open, and is ±M; `silu(M)·x/M = x` and `silu(−M) ≈ 0` (docs/theory.md §6).
+All embeddings have one norm, so the gain of each RMS normalisation is set to undo it. Attention uses every rotary
+pair of the head: only at the right place do all of them agree. The gate of a unit reads the sum of its whole
+block, which only tells whether the block is open, and is ±M; `silu(M)·x/M = x` and `silu(−M) ≈ 0`
+(docs/theory.md §6).
 """
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import numpy as np
 import torch
@@ -16,18 +17,24 @@ from torch import Tensor
 from torch.nn.functional import linear, rms_norm, silu
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from georecall.constructions.certificate import Errors
+from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, common_config
+from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
 from georecall.models.decode_step import RecallStep
+from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
 RMS_EPSILON = 1e-6
 GATE = 64.0
 """M: `silu(64) = 64` in every format, 1/64 is exact, and `|silu(−64)|` is 1.03e−26."""
 
-ROTARY_GAP = 256.0
-"""Score by which attention prefers the right place to its neighbours; more than for one-hot positions, as
-rounding in bfloat16 takes its share."""
+LEAST_PAIRS = 4
+"""Rotary pairs of a head at least: with four, no other place within 128 comes close to the right one."""
+
+ANGLES = np.arange(1, 1000) / 1000
+"""Angles a token, in radians, tried for the slowest rotary pair."""
 
 LAYER = "model.layers.0"
 
@@ -83,31 +90,96 @@ def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> RecallStep:
     )
 
 
+def llama_errors(chain: RotaryChain, layer: Mapping[str, Tensor], arithmetic: Arithmetic) -> Errors:
+    """The most that the number format can make of any state: docs/theory.md §6, proposition 6.8."""
+
+    def norm(name: str, x: Range, state: State) -> Range:
+        gain = float(layer[f"{name}.weight"][0])
+        return arithmetic.rms_norm(x, state, gain=gain, epsilon=RMS_EPSILON)
+
+    states, one = ReadStates(chain, arithmetic), Range.exactly(np.ones(1))
+    flags = norm(f"{LAYER}.input_layernorm", states.flags, states.token)
+    weight = layer[f"{LAYER}.mlp.gate_proj.weight"][0].double().numpy()
+    per_place, offset = weight[0], weight[chain.layout["entity"].start]
+
+    def unit(places: Range, at: ReadState) -> tuple[Range, Range]:
+        """The value of a place, by level, and of the gate of its block."""
+        x = norm(f"{LAYER}.post_attention_layernorm", places, at.state)
+        kind = norm(f"{LAYER}.post_attention_layernorm", one, at.state)
+        return x, arithmetic.dot(
+            Range(np.append(x.low, kind.low), np.append(x.high, kind.high)),
+            np.append(per_place * states.counts, offset),
+            terms=chain.code.length + 1,
+        )
+
+    def closed_unit(at: ReadState) -> float:
+        """The most that one unit of a closed block writes."""
+        x, gate = unit(at.closed, at)
+        return math.inf if gate.high > -2 else float(-_silu(gate.high) * np.abs(np.stack(x)).max() / GATE)
+
+    read, end = states.read(flags), states.end(flags)
+    x, gate = unit(read.opened, read)
+    active = arithmetic.rounded(Range(_silu(gate.low), _silu(gate.high)).within(8 * UNIT))
+    written = arithmetic.rounded(active.times(arithmetic.rounded(Range(x.low / GATE, x.high / GATE))))
+    leak = (chain.n_relations - 1) * closed_unit(read)
+    written = arithmetic.rounded(Range(written.low - leak, written.high + leak))
+    after = read.state.joined(written, states.counts)
+    after_end = end.state.joined(Range.exactly(np.zeros(1)), np.zeros(1))
+    out, constant_read = (norm("model.norm", numbers, after) for numbers in (written, one))
+    constant_end = norm("model.norm", one, after_end)
+    return Errors(
+        deviation=distance(out, chain),
+        leak=chain.n_relations * closed_unit(end) * float(constant_end.high.max()) * 2,
+        constant_read=float(constant_read.high.max()),
+        constant_end=float(constant_end.low.min()),
+    )
+
+
+def _silu(x: Numbers) -> Numbers:
+    return x / (1 + np.exp(-np.float64(x)))
+
+
 def _head_dim(chain: RotaryChain) -> int:
-    """Room for the R flags; even, and two pairs at least, since the first turns by one radian a token."""
-    return max(4, chain.n_relations + chain.n_relations % 2)
+    """Room for the R flags and for the rotary pairs; even."""
+    return max(2 * LEAST_PAIRS, chain.n_relations + chain.n_relations % 2)
 
 
-def _angle(chain: RotaryChain) -> float:
-    """φ: questions are at most K places from the right one, either way, so 2K + 1 places share the circle."""
-    return 2 * math.pi / (2 * chain.hops + 1)
+def rotary_angles(pairs: int, slowest: float) -> Float64[np.ndarray, " pairs"]:
+    """Radians a token by which the rotary pairs of a head turn: from 1 down to `slowest` by one factor."""
+    return slowest ** (np.arange(pairs) / (pairs - 1))
+
+
+def rotary_gap(angles: Float64[np.ndarray, " pairs"], hops: int) -> float:
+    """By how much the sum of the cosines at the right place exceeds that 1 … K places away, and that of no turn, 0."""
+    away = np.cos(np.outer(np.arange(1, hops + 1), angles)).sum(axis=1)
+    return float(len(angles) - max(0.0, away.max()))
+
+
+@cache
+def best_rotary_angles(pairs: int, hops: int) -> tuple[float, ...]:
+    """The rotary angles with the largest gap; Llama turns the last of J pairs by base^(−(J−1)/J) a token."""
+    slowest = max(ANGLES, key=lambda angle: rotary_gap(rotary_angles(pairs, angle), hops))
+    return tuple(rotary_angles(pairs, slowest).tolist())
+
+
+def _angles(chain: RotaryChain) -> Float64[np.ndarray, " pairs"]:
+    return np.array(best_rotary_angles(_head_dim(chain) // 2, chain.hops))
 
 
 def _rope_theta(chain: RotaryChain) -> float:
-    """The base for which the last of the h/2 rotary pairs, `base^(−(h−2)/h)`, turns by φ a token."""
-    dim = _head_dim(chain)
-    return float(_angle(chain) ** (-dim / (dim - 2)))
+    """The base for which the last pair turns by its angle."""
+    angles = _angles(chain)
+    return float(angles[-1] ** (-len(angles) / (len(angles) - 1)))
 
 
 def _layer_arrays(chain: RotaryChain) -> Iterator[tuple[str, Float64[np.ndarray, "..."]]]:
-    dim, head_dim, angle = chain.layout.dim, _head_dim(chain), _angle(chain)
+    dim, head_dim, angles = chain.layout.dim, _head_dim(chain), _angles(chain)
     entity, relation = chain.kinds()
-    pair = [head_dim // 2 - 1, head_dim - 1]
-    score = ROTARY_GAP / (1 - math.cos(angle)) * math.sqrt(head_dim)  # Llama divides scores by √h
-    turn = -chain.relation_places * angle
-    query, key = np.zeros((head_dim, dim)), np.zeros((head_dim, dim))
-    query[pair] = math.sqrt(score) * np.outer([math.cos(turn), math.sin(turn)], entity)
-    key[pair[0]] = math.sqrt(score) * relation
+    # Llama divides scores by √h.
+    size = math.sqrt(ATTENTION_GAP / rotary_gap(angles, chain.hops) * math.sqrt(head_dim))
+    turns = -chain.relation_places * angles
+    query = size * np.outer(np.concatenate([np.cos(turns), np.sin(turns)]), entity)
+    key = size * np.outer(np.repeat([1.0, 0.0], len(angles)), relation)
     value, output = np.zeros((head_dim, dim)), np.zeros((dim, head_dim))
     value[: chain.n_relations] = chain.flag_reader()
     output[:, : chain.n_relations] = chain.inhibition()
@@ -116,7 +188,7 @@ def _layer_arrays(chain: RotaryChain) -> Iterator[tuple[str, Float64[np.ndarray,
         f"{LAYER}.self_attn.k_proj.weight": key,
         f"{LAYER}.self_attn.v_proj.weight": value,
         f"{LAYER}.self_attn.o_proj.weight": output,
-        f"{LAYER}.mlp.gate_proj.weight": _gates(chain, entity),
+        f"{LAYER}.mlp.gate_proj.weight": _gates(chain),
         f"{LAYER}.mlp.up_proj.weight": chain.select() / GATE,
         f"{LAYER}.mlp.down_proj.weight": chain.write(),
     }.items()
@@ -125,12 +197,15 @@ def _layer_arrays(chain: RotaryChain) -> Iterator[tuple[str, Float64[np.ndarray,
         yield f"{name}.weight", np.full(dim, math.sqrt(np.mean(state**2) + RMS_EPSILON))
 
 
-def _gates(chain: RotaryChain, entity: Float64[np.ndarray, "dim"]) -> Float64[np.ndarray, "width dim"]:
-    """`M (2 Σ block − 2s + Gp) / Gp`: M where the block is open, as its sum is s, and −M where it is s − Gp."""
-    places = chain.code.length
-    depth = chain.silence * places
-    block_sums = np.repeat(np.eye(chain.n_relations), places, axis=0).repeat(places, axis=1) @ chain.select()
-    return GATE * (2 * block_sums + (depth - 2 * chain.code.level_sum) * entity) / depth
+def _gates(chain: RotaryChain) -> Float64[np.ndarray, "width dim"]:
+    """`M (2 Σ block − 2s + Gp) / Gp` at entities: M where the block is open, as its sum is s, −M where it is s − Gp.
+
+    At relations and ␃ it is `M (2 Σ block − 2s − Gp) / Gp`, at most −M, whatever is inhibited: nothing is open there.
+    """
+    places, entity, relation = chain.code.length, *chain.kinds()
+    depth, total = chain.inhibition_strength * places, chain.code.level_sum
+    kind = (depth - 2 * total) * entity - (depth + 2 * total) * relation
+    return GATE * (2 * chain.block_sums() + kind) / depth
 
 
 def _example_states(chain: RotaryChain) -> Iterator[Float64[np.ndarray, "dim"]]:
@@ -151,6 +226,7 @@ LLAMA = Architecture(
     config=llama_config,
     tensors=llama_tensors,
     step=llama_step,
+    errors=llama_errors,
     embedding="model.embed_tokens.weight",
     unembedding="lm_head.weight",
 )

@@ -14,9 +14,12 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, linear
 from transformers import OPTConfig, OPTForCausalLM
 
+from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, common_config
+from georecall.models.arithmetic import Arithmetic, Range, State
 from georecall.models.decode_step import RecallStep
+from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
 LAYER_NORM_EPSILON = 1e-5
@@ -87,6 +90,24 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep
     )
 
 
+def opt_errors(chain: ChainOfThought, layer: Mapping[str, Tensor], arithmetic: Arithmetic) -> Errors:
+    """The most that the number format can make of any state: docs/theory.md §4, proposition 4.9."""
+
+    def norm(name: str, x: Range, state: State) -> Range:
+        gain, bias = (float(layer[f"{LAYER}.{name}.{part}"][0]) for part in ("weight", "bias"))
+        return arithmetic.layer_norm(x, state, gain=gain, bias=bias, epsilon=LAYER_NORM_EPSILON)
+
+    states = ReadStates(chain, arithmetic)
+    flags = norm("self_attn_layer_norm", states.flags, states.token)
+    read, end = states.read(flags), states.end(flags)
+    opened = norm("final_layer_norm", read.opened, read.state)
+    closed_read, closed_end = (norm("final_layer_norm", at.closed, at.state).high.max() for at in (read, end))
+    # ReLU passes numbers unchanged, every unit reads one place, and an output place adds up R units.
+    deviation = distance(opened, chain) + (chain.n_relations - 1) * max(0.0, closed_read)
+    leak = chain.n_relations * max(0.0, closed_end)
+    return Errors(deviation=float(deviation), leak=float(leak), constant_read=1.0, constant_end=1.0)
+
+
 def _layer_arrays(chain: ChainOfThought) -> Iterator[tuple[str, Float64[np.ndarray, "..."]]]:
     layer, dim = chain.layer(), chain.layout.dim
     head, mlp = layer.heads[0], layer.mlp
@@ -123,6 +144,7 @@ OPT = Architecture(
     config=opt_config,
     tensors=opt_tensors,
     step=opt_step,
+    errors=opt_errors,
     embedding="model.decoder.embed_tokens.weight",
     unembedding="lm_head.weight",
 )

@@ -64,6 +64,11 @@ class CompositionCode:
         return len(self.composition)
 
     @property
+    def highest_level(self) -> int:
+        """c_max, the highest level that occurs; of more levels than places the upper ones do not."""
+        return int(np.flatnonzero(self.composition)[-1])
+
+    @property
     def capacity(self) -> int:
         """Number of codewords, p! / Π_l composition[l]!, exact."""
         places, capacity = 0, 1
