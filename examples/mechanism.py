@@ -7,7 +7,7 @@ It writes `mechanism.svg` and `mechanism.png` to docs/figures.
 
 from pathlib import Path
 
-from georecall import FactMemory, FactTable
+from georecall import FactMemory, read_table
 from georecall.figures.mechanism import mechanism_figure
 from georecall.figures.theme import save_figure
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 def draw(folder: Path) -> None:
     """Write both files to a folder."""
-    memory = FactMemory.compile(FactTable.from_csv(ROOT / "examples" / "family.csv"))
+    memory = FactMemory.compile(read_table(ROOT / "examples" / "family.csv"))
     figure = mechanism_figure(memory, "Alice", "wife")
     for suffix in (".svg", ".png"):
         save_figure(figure, folder / f"mechanism{suffix}")

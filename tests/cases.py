@@ -19,6 +19,7 @@ from georecall.constructions.single_answer import SingleAnswer
 from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.facts.names import RESERVED, WHITE_SPACE, fault, normalise
 from georecall.facts.queries import Queries, all_queries, gold_entities, sample_queries
+from georecall.facts.readers import read_table
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections, random_functions
 from georecall.models.tokenizer import prompt_ids
@@ -140,7 +141,7 @@ WORLDS: Mapping[str, World] = {
     "six hops": World(table=random_functions(3, 2, 4, rng=_rng(), missing=0.05), hops=6),
     "three levels": World(table=random_functions(9, 3, 14, rng=_rng(), missing=0.2), levels=3),
     "seven levels": World(table=random_functions(9, 2, 14, rng=_rng(), missing=0.2), levels=7),
-    "family": World(table=FactTable.from_csv(EXAMPLES / "family.csv"), hops=3),
+    "family": World(table=read_table(EXAMPLES / "family.csv"), hops=3),
     "one fact": World(table=_facts("a is b"), hops=3),
     "one name, which leads to itself": World(table=_facts("a is a"), hops=4),
     "one name and no fact": World(table=FactTable(("a",), ("is",), (), np.full((1, 1), -1))),
@@ -158,7 +159,7 @@ WORLDS: Mapping[str, World] = {
     "6 names and the unknown start a code": World(table=_names(6), hops=3),
     "19 names and the unknown fill a code": World(table=_names(19)),
     "20 names and the unknown start a code": World(table=_names(20)),
-    "countries": World(table=FactTable.from_csv(EXAMPLES / "countries" / "countries.csv"), hops=3, big=True),
+    "countries": World(table=read_table(EXAMPLES / "countries" / "countries.csv"), hops=3, big=True),
     "3431 names and the unknown fill a code": World(table=_names(3431), big=True),
     "3432 names and the unknown start a code": World(table=_names(3432), big=True),
     "3433 names": World(table=_names(3433), big=True),

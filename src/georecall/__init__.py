@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from georecall.facts.queries import Query
+    from georecall.facts.readers import read_table
     from georecall.facts.table import FactTable
+    from georecall.facts.table_files import write_parquet
     from georecall.memory import FactMemory
 
-__all__ = ["FactMemory", "FactTable", "Query"]
+__all__ = ["FactMemory", "FactTable", "Query", "read_table", "write_parquet"]
 
 _HOMES = {
     "FactMemory": "georecall.memory",
     "FactTable": "georecall.facts.table",
     "Query": "georecall.facts.queries",
+    "read_table": "georecall.facts.readers",
+    "write_parquet": "georecall.facts.table_files",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_line import cli
-from georecall.facts.table import FactTable
+from georecall.facts.readers import read_table
 from georecall.memory import FactMemory
 
 __all__ = ["cli"]
@@ -24,7 +24,7 @@ def family_csv() -> Path:
 def compiled_family(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The family as a memory, made once."""
     folder = tmp_path_factory.mktemp("memories") / "family"
-    FactMemory.compile(FactTable.from_csv(FAMILY)).save(folder)
+    FactMemory.compile(read_table(FAMILY)).save(folder)
     return folder
 
 

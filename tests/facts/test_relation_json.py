@@ -3,7 +3,7 @@ import json
 import pytest
 
 from georecall.errors import TableError
-from georecall.facts.readers import read_table
+from georecall.facts.readers import read_with_report
 
 CAPITALS = {
     "name": "country capital",
@@ -16,7 +16,7 @@ AGES = {"name": "age", "samples": [{"subject": "Peru", "object": 203}]}
 def read(tmp_path, content, **options):
     path = tmp_path / "relations.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    return read_table(path, **options)
+    return read_with_report(path, **options)
 
 
 def test_one_relation_is_a_table(tmp_path):
@@ -87,4 +87,4 @@ def test_forms_and_column_names_are_refused(tmp_path):
 def test_a_file_that_is_not_utf8_is_refused(tmp_path):
     (tmp_path / "relations.json").write_bytes(b'{"name":\n"\xe9"}')
     with pytest.raises(TableError, match="line 2, byte offset 10"):
-        read_table(tmp_path / "relations.json")
+        read_with_report(tmp_path / "relations.json")

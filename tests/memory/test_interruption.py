@@ -16,7 +16,7 @@ from georecall.memory import FactMemory, saving
 OLD = FactMemory.compile(WORLDS["one fact"].table)
 NEW = FactMemory.compile(WORLDS["family"].table)
 STEPS = [
-    (FactTable, "write_parquet"),
+    (saving, "write_parquet"),
     (saving, "save_tokenizer"),
     (saving, "model_card"),
     (saving, "write_safetensors"),

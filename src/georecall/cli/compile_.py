@@ -14,6 +14,7 @@ from georecall.cli.output import (
     print_pairs,
     progress_bars,
 )
+from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 
 
 def run(
@@ -36,14 +37,13 @@ def run(
         Literal["auto", "long", "wide"],
         typer.Option(help="long (one fact a row), wide (one subject a row) or auto."),
     ] = "auto",
-    subject: Annotated[str | None, typer.Option(help="Column of the subjects.", show_default=False)] = None,
+    subject: SubjectOption = None,
     relation: Annotated[str | None, typer.Option(help="Column of the relations.", show_default=False)] = None,
     object_: Annotated[
         str | None, typer.Option("--object", help="Column of the objects.", show_default=False)
     ] = None,
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Read blank objects as unknown facts.")
-    ] = False,
+    no_header: NoHeaderOption = False,
+    allow_missing: AllowMissingOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing memory.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -51,10 +51,17 @@ def run(
 
     Example: `georecall compile facts.csv -o memory/ --hops 3`
     """
-    from georecall.facts.readers import read_table
+    from georecall.facts.readers import read_with_report
 
-    columns = {"subject": subject, "relation": relation, "object": object_}
-    table, report = read_table(facts, form=form, allow_missing=allow_missing, **columns)
+    table, report = read_with_report(
+        facts,
+        form=form,
+        subject=subject,
+        relation=relation,
+        object=object_,
+        has_header=not no_header,
+        allow_missing=allow_missing,
+    )
 
     from georecall.memory import FactMemory  # imports torch, so after the table is known to be sound
     from georecall.memory.folder import check_output

@@ -17,6 +17,7 @@ from georecall.cli.output import (
     print_table,
     progress_bars,
 )
+from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 from georecall.errors import FolderError, GeorecallError
 from georecall.facts.names import shown
 
@@ -74,9 +75,9 @@ def run(
         ),
     ] = True,
     answer_prefix: Annotated[str, typer.Option(help="What stands between a question and its answer.")] = " ",
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Read blank objects of the table as unknown facts.")
-    ] = False,
+    subject: SubjectOption = None,
+    no_header: NoHeaderOption = False,
+    allow_missing: AllowMissingOption = False,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, …")] = "cpu",
     batch: Annotated[int, typer.Option(min=1, help="Prompts at once.")] = 32,
@@ -95,7 +96,12 @@ def run(
     if facts is not None and example is not None:
         raise GeorecallError(f"expected a file of facts or --example, got both: {facts} and {example}")
     _check_output(output)
-    table, sentences = _table(facts, example, template, templates, allow_missing=allow_missing)
+    if example is not None and (subject is not None or no_header or allow_missing):
+        raise GeorecallError(
+            "--subject, --no-header and --allow-missing are for a file; a table that is shipped is read as it is"
+        )
+    reading = {"subject": subject, "has_header": not no_header, "allow_missing": allow_missing}
+    table, sentences = _table(facts, example, template, templates, reading)
 
     from georecall.probing import StateCache, checked_settings, probe_model, read_layers
 
@@ -139,18 +145,17 @@ def _table(
     example: str | None,
     template: str | None,
     templates: Path | None,
-    *,
-    allow_missing: bool,
+    reading: dict[str, Any],
 ) -> "tuple[FactTable, Templates]":
     """The table and the sentences to ask with."""
-    from georecall.facts.readers import read_table
+    from georecall.facts.readers import read_with_report
     from georecall.language_models.templates import Templates, read_templates
     from georecall.probing.examples import load_example
 
     if example is not None:
         table, sentences = load_example(example)
     elif facts is not None:
-        table, report = read_table(facts, allow_missing=allow_missing)
+        table, report = read_with_report(facts, **reading)
         sentences = Templates()
         for note in report.notes():
             print_note(note)

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
+from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 from georecall.errors import GeorecallError
 
 WITH_RESUME = {"resume", "stop_after", "device", "json"}
 OF_A_WORLD = {"subjects", "relations", "world_seed"}
+OF_A_TABLE = {"subject", "no_header", "allow_missing"}
 HELD_OUT = 0.1
 """Share of composed questions that is held out unless another is asked for."""
 
@@ -22,9 +24,9 @@ def run(
     facts: Annotated[
         Path | None, typer.Option(help="Table to train on, instead of a random world.", show_default=False)
     ] = None,
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Read blank objects of the table as unknown facts.")
-    ] = False,
+    subject: SubjectOption = None,
+    no_header: NoHeaderOption = False,
+    allow_missing: AllowMissingOption = False,
     subjects: Annotated[int, typer.Option(help="N, subjects of a world of random bijections.")] = 512,
     relations: Annotated[int, typer.Option(help="R, relations of that world.")] = 4,
     world_seed: Annotated[int, typer.Option(min=0, help="Seed of that world.")] = 0,
@@ -92,6 +94,8 @@ def run(
         _refuse(given - WITH_RESUME, "a run that is resumed keeps its settings")
     if facts is not None:
         _refuse(given & OF_A_WORLD, "a table that is read has its own size")
+    else:
+        _refuse(given & OF_A_TABLE, "a random world is not read from a table (--facts)")
     if output is not None:
         _start(output, asked)
     _go_on(resume or output or Path(), device, stop_after)
@@ -109,7 +113,7 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
     """Check everything that was asked for, then make the folder of the run."""
     import numpy as np
 
-    from georecall.facts.readers import read_table
+    from georecall.facts.readers import read_with_report
     from georecall.facts.worlds import random_bijections
     from georecall.storage.folders import check_target
     from georecall.training.runs import CONFIG, start_run
@@ -134,7 +138,12 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
         rng = np.random.default_rng(asked["world_seed"])
         table = random_bijections(n_subjects, n_relations, rng=rng)
     else:
-        table, report = read_table(facts, allow_missing=asked["allow_missing"])
+        table, report = read_with_report(
+            facts,
+            subject=asked["subject"],
+            has_header=not asked["no_header"],
+            allow_missing=asked["allow_missing"],
+        )
         for note in report.notes():
             print_note(note)
     start_run(folder, table, config, replace=asked["force"])

@@ -1,5 +1,6 @@
 """`georecall transfer`."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,8 @@ import typer
 
 from georecall.cli.kept_results import earlier_result, write_result
 from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
-from georecall.errors import FolderError
+from georecall.cli.table_options import NoHeaderOption, SubjectOption
+from georecall.errors import FolderError, GeorecallError
 
 if TYPE_CHECKING:
     from georecall.statistics.estimates import Estimate
@@ -26,6 +28,8 @@ def run(
         Path | None,
         typer.Option(help="Table of new subjects to insert, instead of new worlds.", show_default=False),
     ] = None,
+    subject: SubjectOption = None,
+    no_header: NoHeaderOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of worlds and controls.")] = 0,
     output: Annotated[
         Path | None,
@@ -40,18 +44,23 @@ def run(
 
     Example: `georecall transfer run/ --worlds 5 --method selector`
     """
-    from georecall.facts.readers import read_table
+    from georecall.facts.readers import read_with_report
     from georecall.training.runs import describe_run, load_run
     from georecall.training.settings import check_all
     from georecall.transfer.embedding_solvers import checked_method
     from georecall.transfer.freeze_and_swap import check_worlds, insert_subjects, swap_worlds
 
+    if insert is None and (subject is not None or no_header):
+        raise GeorecallError(
+            "random worlds are not read from a table: --subject and --no-header need --insert"
+        )
     target = output or folder
+    read = partial(read_with_report, subject=subject, has_header=not no_header, allow_missing=True)
     check_all(
         lambda: checked_method(method),
         lambda: check_worlds(worlds),
         lambda: describe_run(folder),
-        lambda: insert and read_table(insert, allow_missing=True),
+        lambda: insert and read(insert),
         lambda: _check_folder(target),
     )
     trained = load_run(folder)
@@ -66,7 +75,7 @@ def run(
                 trained.model, trained.table, method=method, worlds=worlds, seed=seed, progress=progress
             )
         else:
-            new, report = read_table(insert, allow_missing=True)
+            new, report = read(insert)
             for note in report.notes():
                 print_note(note)
             settings["table"] = new.digest()

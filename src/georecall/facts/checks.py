@@ -12,7 +12,7 @@ from georecall.facts.names import fault
 
 BLANK = -1
 SHOWN = 10
-MAX_CELLS = 10**9
+MAX_CELLS = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,13 @@ class CodedFacts:
         return f"subject {subject!r}, relation {self.names['relation'][self.relation[fact]]!r}"
 
 
+def listed(names: Iterable[str]) -> str:
+    """The first ten names, in quotation marks, and how many there are if there are more."""
+    every = tuple(names)
+    rest = [f"… {len(every):,} in all"] if len(every) > SHOWN else []
+    return ", ".join([*map(repr, every[:SHOWN]), *rest])
+
+
 def refuse(source: str, what: str, places: Iterable[str]) -> NoReturn:
     """Raise a TableError that lists the first ten places and says how many there are; repeats count once."""
     distinct = tuple(dict.fromkeys(places))
@@ -97,12 +104,12 @@ def settle(facts: CodedFacts) -> tuple[Int64[np.ndarray, "subjects relations"], 
     """The answer to every question, -1 where there is none, and how many facts only repeat an earlier one.
 
     Raises TableError if a question has two different answers, or an answer and a blank, or if there are more
-    than 10^9 questions.
+    than 10^8 questions.
     """
     n_subjects, n_relations = len(facts.names["subject"]), len(facts.names["relation"])
     if n_subjects * n_relations > MAX_CELLS:
-        sizes = f"{n_subjects} subjects and {n_relations} relations"
-        raise TableError(f"{facts.origin.source}: expected at most {MAX_CELLS} cells, got {sizes}")
+        sizes = f"{n_subjects:,} subjects and {n_relations:,} relations"
+        raise TableError(f"{facts.origin.source}: expected at most {MAX_CELLS:,} questions, got {sizes}")
     questions = facts.subject * n_relations + facts.relation
     first = np.full(n_subjects * n_relations, -1)
     # NumPy keeps the last of repeated assignments; in reverse order that is the first fact of a question.
@@ -111,8 +118,12 @@ def settle(facts: CodedFacts) -> tuple[Int64[np.ndarray, "subjects relations"], 
     clashes = np.flatnonzero(facts.object != facts.object[earlier])
     if clashes.size:
         refuse(facts.origin.source, "two answers to one question", _clashes(facts, earlier, clashes))
-    answers = np.where(first < 0, BLANK, facts.object[first])
-    return answers.reshape(-1, n_relations), int(np.count_nonzero(earlier != np.arange(len(questions))))
+    repeats = int(np.count_nonzero(earlier != np.arange(len(questions))))
+    asked = first >= 0
+    first[asked] = facts.object[
+        first[asked]
+    ]  # from here on the answers: a second array might not fit in memory
+    return first.reshape(-1, n_relations), repeats
 
 
 def _clashes(

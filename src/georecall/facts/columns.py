@@ -1,10 +1,14 @@
 """Which columns of a file hold the facts."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from georecall.errors import TableError
+from georecall.facts.checks import listed
+
+_INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 
 Form = Literal["auto", "long", "wide"]
 """A long table has a row for each fact; a wide one a row for each subject and a column for each relation."""
@@ -58,39 +62,54 @@ def long_columns(header: Sequence[str], names: ColumnNames, *, source: str) -> l
     Raises TableError if one of them is missing, or two of them are the same.
     """
     if len(set(names.long)) < len(names.long):
-        raise TableError(f"{source}: expected three different columns, got {_listed(names.long)}")
+        raise TableError(f"{source}: expected three different columns, got {listed(names.long)}")
     if not all(name in header for name in names.long):
         raise _missing(header, names.long, source)
     return [header.index(name) for name in names.long]
 
 
 def wide_columns(header: Sequence[str], names: ColumnNames, *, source: str) -> list[int]:
-    """Positions of the subject column, by default the first, and of all others, which are the relations.
+    """Positions of the subject column, by default the first, and of the others, which are the relations.
 
-    Raises TableError if the subject column is missing, no other is there, a column has no name, or a relation
-    or object column was named.
+    The index that pandas writes beside its columns is no relation: it is left out if the subject column is named.
+
+    Raises TableError if the subject column is missing, no other is there, a column has no name, there is an index
+    and the subject column was not named, or a relation or object column was named.
     """
     if names.relation is not None or names.object is not None:
         raise TableError(f"{source}: expected no relation and object columns in the form 'wide'")
-    if "" in header:
-        raise TableError(
-            f"{source}, header: expected a name for every column, column {header.index('') + 1} has none"
-        )
     subject = header[0] if names.subject is None else names.subject
     if subject not in header:
         raise _missing(header, (subject,), source)
-    if len(header) < 2:
-        raise TableError(
-            f"{source}: expected a column of subjects and one for each relation, got {_listed(header)}"
-        )
     first = header.index(subject)
-    return [first, *(position for position in range(len(header)) if position != first)]
+    others = [position for position in range(len(header)) if position != first]
+    if names.subject is None:
+        nameless = [position for position in (first, *others) if _is_index(header[position])]
+    else:
+        others = [position for position in others if not _is_index(header[position], first=position == 0)]
+        nameless = [position for position in others if not header[position]]
+    if nameless:
+        raise _nameless(header, nameless[0], source)
+    if not others:
+        raise TableError(
+            f"{source}: expected a column of subjects and one for each relation, got {listed(header)}"
+        )
+    return [first, *others]
 
 
 def _missing(header: Sequence[str], wanted: Sequence[str], source: str, *, hint: str = "") -> TableError:
-    absent = _listed([name for name in wanted if name not in header])
-    return TableError(f"{source}: no column {absent}; the columns are {_listed(header)}{hint}")
+    absent = listed([name for name in wanted if name not in header])
+    return TableError(f"{source}: no column {absent}; the columns are {listed(header)}{hint}")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
+def _is_index(name: str, *, first: bool = True) -> bool:
+    """Whether pandas writes an index under this name; without a name, the index is the first column."""
+    return bool(_INDEX.fullmatch(name)) or (first and not name)
+
+
+def _nameless(header: Sequence[str], position: int, source: str) -> TableError:
+    name = f" but {header[position]!r}" if header[position] else ""
+    return TableError(
+        f"{source}, header: expected a name for every column, column {position + 1} has none{name} "
+        "(an index? it is left out if the column of subjects is named, by --subject)"
+    )

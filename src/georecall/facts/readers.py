@@ -5,115 +5,169 @@ TSV files may be quoted. Names are brought to the normal form of `names.normalis
 """
 
 import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from georecall.errors import GeorecallError, TableError
-from georecall.facts.checks import Origin
+from georecall.facts.checks import Origin, listed
 from georecall.facts.columns import ColumnNames, Form, is_long, long_columns, wide_columns
-from georecall.facts.gathering import Gathering
+from georecall.facts.header_doubts import refuse_facts_as_header, refuse_other_formats, refuse_repeated_header
+from georecall.facts.json_lines import open_json_lines
 from georecall.facts.names import normalise
-from georecall.facts.relation_json import gather_relations
+from georecall.facts.parquet_files import open_parquet
+from georecall.facts.relation_json import read_relations
 from georecall.facts.reports import ReadReport
-from georecall.facts.sheets import OPENERS, Sheet, open_sheet
+from georecall.facts.separated_text import open_separated
 from georecall.facts.table import FactTable
+from georecall.facts.table_builder import TableBuilder
+from georecall.facts.table_files import is_written_here, read_parquet
+from georecall.facts.tabular_files import TabularFile
 
-_RELATIONS = ".json"
+_RELATIONS, _PARQUET = ".json", ".parquet"
+_SEPARATED = {".csv": ",", ".tsv": "\t"}
+_OPENERS: dict[str, Callable[[Path], TabularFile]] = {
+    **{suffix: partial(open_separated, separator=separator) for suffix, separator in _SEPARATED.items()},
+    ".jsonl": open_json_lines,
+    ".ndjson": open_json_lines,
+    _PARQUET: open_parquet,
+}
 
 
-def read_table(
+def read_table(path: str | os.PathLike[str], **options: Any) -> FactTable:
+    """The table in a file; the options are those of `read_with_report`, whose notes become warnings."""
+    table, report = read_with_report(path, **options)
+    for note in report.notes():
+        warnings.warn(f"{os.fspath(path)}: {note}", stacklevel=2)
+    return table
+
+
+def read_with_report(
     path: str | os.PathLike[str],
     *,
     form: Form = "auto",
     subject: str | None = None,
     relation: str | None = None,
     object: str | None = None,  # noqa: A002 - the name of the column
+    has_header: bool = True,
     allow_missing: bool = False,
 ) -> tuple[FactTable, ReadReport]:
     """The table in a .csv, .tsv, .jsonl, .ndjson, .parquet or relation .json file, and how reading went.
 
     `subject`, `relation` and `object` name the columns of a long table, by default after themselves; its
     other columns are ignored. In a wide table `subject` names the column of subjects, by default the first.
-    The form "auto" is settled by `columns.is_long`. With `allow_missing` a blank object is a missing fact. A
-    file of `FactTable.write_parquet` gives back the table that was written.
+    The form "auto" is settled by `columns.is_long`. A CSV or TSV file that has no header holds a subject, a
+    relation and an object in each line. With `allow_missing` a blank object is a missing fact. A file of
+    `write_parquet` gives back the table that was written.
 
     Raises TableError if the file cannot be read as asked; the message names file, line, column and value.
     """
     file = Path(path)
     given = {"subject": subject, "relation": relation, "object": object}
     names = ColumnNames(**{kind: normalise(name) for kind, name in given.items() if name is not None})
-    _check(file, form)
-    if file.suffix.lower() == _RELATIONS:
-        if form != "auto" or names.given:
+    suffix = _checked_suffix(file, form)
+    asks_for_columns = form != "auto" or names.given
+    if not has_header:
+        return _read_triples(file, suffix, asks_for_columns=asks_for_columns, allow_missing=allow_missing)
+    if suffix == _RELATIONS:
+        if asks_for_columns:
             raise TableError(f"{file}: expected no form and no column names for a relation-JSON file")
-        return gather_relations(file).table(allow_missing=allow_missing)
-    sheet = open_sheet(file)
-    if form != "wide" and not names.given and _is_written_by_us(file):
-        return FactTable.read_parquet(file), ReadReport()
-    header = _normal_header(sheet)
+        return _built(read_relations(file), allow_missing=allow_missing)
+    if suffix == _PARQUET and form != "wide" and not names.given and is_written_here(file):
+        return read_parquet(file), ReadReport()
+    tabular = _OPENERS[suffix](file)
+    header = _normal_header(tabular)
     if is_long(header, form, names, source=str(file)):
-        return _read_long(sheet, header, names, allow_missing=allow_missing)
-    return _read_wide(sheet, header, names, allow_missing=allow_missing)
+        return _read_long(tabular, header, names, allow_missing=allow_missing)
+    return _read_wide(tabular, header, form, names, allow_missing=allow_missing)
+
+
+def _read_triples(
+    file: Path, suffix: str, *, asks_for_columns: bool, allow_missing: bool
+) -> tuple[FactTable, ReadReport]:
+    """The table in a file without a header."""
+    if suffix not in _SEPARATED:
+        raise TableError(f"{file}: expected a .csv or .tsv file without a header; others name what they hold")
+    if asks_for_columns:
+        raise TableError(f"{file}: expected no form and no column names for a file without a header")
+    tabular = open_separated(file, _SEPARATED[suffix], has_header=False)
+    return _read_long(tabular, tabular.header, ColumnNames(), allow_missing=allow_missing)
 
 
 def _read_long(
-    sheet: Sheet, header: list[str], names: ColumnNames, *, allow_missing: bool
+    tabular: TabularFile, header: Sequence[str], names: ColumnNames, *, allow_missing: bool
 ) -> tuple[FactTable, ReadReport]:
-    columns = long_columns(header, names, source=str(sheet.path))
+    columns = long_columns(header, names, source=str(tabular.path))
     subject, relation, answer = names.long
-    gathering = Gathering(
-        Origin(source=str(sheet.path), unit=sheet.unit, subject=subject, relation=relation, object=answer)
+    builder = TableBuilder(
+        Origin(source=str(tabular.path), unit=tabular.unit, subject=subject, relation=relation, object=answer)
     )
-    gathering.add_long(sheet.rows(columns))
-    ignored = tuple(name for position, name in enumerate(header) if position not in columns)
-    return gathering.table(allow_missing=allow_missing, ignored_columns=ignored)
+    builder.add_long(tabular.rows(columns))
+    if tabular.separator:
+        refuse_repeated_header(builder.coded())
+    return _built(builder, allow_missing=allow_missing, ignored_columns=_without(header, columns))
 
 
 def _read_wide(
-    sheet: Sheet, header: list[str], names: ColumnNames, *, allow_missing: bool
+    tabular: TabularFile, header: Sequence[str], form: Form, names: ColumnNames, *, allow_missing: bool
 ) -> tuple[FactTable, ReadReport]:
-    columns = wide_columns(header, names, source=str(sheet.path))
-    gathering = Gathering(
-        Origin(source=str(sheet.path), unit=sheet.unit, subject=header[columns[0]], relation=None)
+    if tabular.separator and names.subject is None:
+        refuse_other_formats(tabular)
+    columns = wide_columns(header, names, source=str(tabular.path))
+    builder = TableBuilder(
+        Origin(source=str(tabular.path), unit=tabular.unit, subject=header[columns[0]], relation=None)
     )
-    gathering.add_wide([sheet.header[column] for column in columns[1:]], sheet.rows(columns))
-    return gathering.table(allow_missing=allow_missing)
+    builder.add_wide([tabular.header[column] for column in columns[1:]], tabular.rows(columns))
+    if tabular.separator:
+        refuse_repeated_header(builder.coded())
+        if form == "auto" and names.subject is None:
+            refuse_facts_as_header(builder.coded())
+    return _built(builder, allow_missing=allow_missing, ignored_columns=_without(header, columns))
 
 
-def _check(file: Path, form: str) -> None:
-    known = (*OPENERS, _RELATIONS)
+def _without(header: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
+    """The names of the columns that are left."""
+    read = set(columns)
+    return tuple(name for position, name in enumerate(header) if position not in read)
+
+
+def _built(
+    builder: TableBuilder, *, allow_missing: bool, ignored_columns: tuple[str, ...] = ()
+) -> tuple[FactTable, ReadReport]:
+    content, report = builder.build(allow_missing=allow_missing, ignored_columns=ignored_columns)
+    return FactTable(*content), report
+
+
+def _checked_suffix(file: Path, form: str) -> str:
+    known = (*_OPENERS, _RELATIONS)
+    suffix = file.suffix.lower()
     if form not in get_args(Form):
         raise TableError(f"expected the form {' or '.join(map(repr, get_args(Form)))}, got {form!r}")
     if not file.exists():
         raise TableError(f"{file}: no such file")
     if not file.is_file():
         raise TableError(f"{file}: expected a file, got a {'directory' if file.is_dir() else 'device'}")
-    if file.suffix.lower() not in known:
+    if suffix not in known:
         raise TableError(f"{file}: expected a file ending in {', '.join(known)}")
     if not file.stat().st_size:
         raise TableError(f"{file}: the file is empty")
+    return suffix
 
 
-def _is_written_by_us(file: Path) -> bool:
-    if file.suffix.lower() != ".parquet":
-        return False
-    from georecall.facts.parquet import is_written_here  # noqa: PLC0415 - most tables are read without it
-
-    return is_written_here(file)
-
-
-def _normal_header(sheet: Sheet) -> list[str]:
-    if not sheet.header:
-        raise TableError(f"{sheet.path}: the file has no header")
-    if any("\0" in name for name in sheet.header):
-        raise TableError(f"{sheet.path}: NUL characters in the header (is the file UTF-16 instead of UTF-8?)")
+def _normal_header(tabular: TabularFile) -> list[str]:
+    path = tabular.path
+    if not tabular.header:
+        raise TableError(f"{path}: the file has no header")
+    if any("\0" in name for name in tabular.header):
+        raise TableError(f"{path}: NUL characters in the header (is the file UTF-16 instead of UTF-8?)")
     try:
-        header = [normalise(name) for name in sheet.header]
+        header = [normalise(name) for name in tabular.header]
     except GeorecallError as error:
-        raise TableError(f"{sheet.path}, header: {error}") from None
-    named = [name for name in header if name]
-    if repeated := sorted({name for name in named if named.count(name) > 1}):
-        raise TableError(
-            f"{sheet.path}, header: column name more than once: {', '.join(map(repr, repeated))}"
-        )
+        raise TableError(f"{path}, header: {error}") from None
+    repeated = sorted(name for name, times in Counter(header).items() if name and times > 1)
+    if repeated:
+        raise TableError(f"{path}, header: column name more than once: {listed(repeated)}")
     return header

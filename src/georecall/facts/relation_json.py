@@ -10,12 +10,12 @@ from typing import Any
 
 from georecall.errors import TableError
 from georecall.facts.checks import Origin
-from georecall.facts.gathering import Gathering
-from georecall.facts.json_text import cell_text, parse
-from georecall.facts.sheets import not_utf8
+from georecall.facts.json_text import cell_text, excerpt, parse
+from georecall.facts.table_builder import TableBuilder
+from georecall.facts.tabular_files import not_utf8
 
 
-def gather_relations(path: Path) -> Gathering:
+def read_relations(path: Path) -> TableBuilder:
     """The facts of a relation-JSON file; samples are counted from 1 through the whole file.
 
     Raises TableError if the file is not UTF-8, not JSON or not of the shape above.
@@ -24,9 +24,9 @@ def gather_relations(path: Path) -> Gathering:
         content = parse(path.read_text(encoding="utf-8-sig"), path=path)
     except UnicodeDecodeError:
         raise not_utf8(path) from None
-    gathering = Gathering(Origin(source=str(path), unit="sample", relation="name"))
-    gathering.add_long(_samples(content if isinstance(content, list) else [content], path))
-    return gathering
+    builder = TableBuilder(Origin(source=str(path), unit="sample", relation="name"))
+    builder.add_long(_samples(content if isinstance(content, list) else [content], path))
+    return builder
 
 
 def _samples(relations: list[Any], path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -45,8 +45,8 @@ def _samples(relations: list[Any], path: Path) -> Iterator[tuple[int, list[str]]
 
 def _text(container: Any, key: str, place: str) -> str:
     if not isinstance(container, dict) or key not in container:
-        raise TableError(f"{place}: expected an object with the key {key!r}, got {container!s:.60}")
+        raise TableError(f"{place}: expected an object with the key {key!r}, got {excerpt(container)}")
     text = cell_text(container[key])
     if text is None:
-        raise TableError(f"{place}: expected text under the key {key!r}, got {container[key]!s:.60}")
+        raise TableError(f"{place}: expected text under the key {key!r}, got {excerpt(container[key])}")
     return text

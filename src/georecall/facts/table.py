@@ -1,19 +1,18 @@
 """The table of facts that everything else recalls, compiles and measures."""
 
 import hashlib
-import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int64
 
 from georecall.errors import TableError
+from georecall.facts.checks import Origin
 from georecall.facts.names import check_names, resolve
+from georecall.facts.table_builder import TableBuilder
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,42 +51,10 @@ class FactTable:
 
         Raises TableError if there are no facts, a name that cannot stand, or two answers to one question.
         """
-        from georecall.facts.checks import Origin  # noqa: PLC0415
-        from georecall.facts.gathering import Gathering  # noqa: PLC0415 - gathering makes tables
-
-        gathering = Gathering(Origin(source="facts", unit="fact"))
-        gathering.add_long(enumerate(facts, 1))
-        return gathering.table()[0]
-
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> "FactTable":
-        """The table in a file; the options are those of `readers.read_table`, its notes become warnings."""
-        from georecall.facts.readers import read_table  # noqa: PLC0415 - readers make tables
-
-        table, report = read_table(path, **options)
-        for note in report.notes():
-            warnings.warn(f"{os.fspath(path)}: {note}", stacklevel=2)
-        return table
-
-    @classmethod
-    def from_csv(cls, path: str | os.PathLike[str], **options: Any) -> "FactTable":
-        """The table in a CSV or TSV file; the options are those of `readers.read_table`."""
-        if Path(path).suffix.lower() not in {".csv", ".tsv"}:
-            raise TableError(f"{os.fspath(path)}: expected a file ending in .csv or .tsv")
-        return cls.from_file(path, **options)
-
-    @classmethod
-    def read_parquet(cls, path: str | os.PathLike[str]) -> "FactTable":
-        """The identical table from a file of `write_parquet`."""
-        from georecall.facts.parquet import read  # noqa: PLC0415 - parquet makes tables
-
-        return read(Path(path))
-
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as text columns subject, relation, object; the layout is in `facts.parquet`."""
-        from georecall.facts.parquet import write  # noqa: PLC0415 - parquet makes tables
-
-        write(self, Path(path))
+        builder = TableBuilder(Origin(source="facts", unit="fact"))
+        builder.add_long(enumerate(facts, 1))
+        content, _ = builder.build()
+        return cls(*content)
 
     @cached_property
     def subject_index(self) -> Mapping[str, int]:

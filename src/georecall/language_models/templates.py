@@ -1,12 +1,12 @@
 """The sentences in which a model is shown a subject, and asked for a fact about it."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from georecall.errors import ProbingError
+from georecall.facts.json_text import strict_json
 from georecall.language_models.prompts import Template
 
 DEFAULT_SUBJECT = "Let us talk about {subject}"
@@ -54,7 +54,9 @@ def read_templates(path: Path, relations: Iterable[str]) -> Templates:
         ProbingError: the file is missing, or is not of this form, or as `Templates.completed`; it is named.
     """
     try:
-        return Templates.model_validate(json.loads(path.read_text(encoding="utf-8"))).completed(relations)
+        return Templates.model_validate(strict_json(path.read_text(encoding="utf-8-sig"))).completed(
+            relations
+        )
     except ProbingError as error:
         raise ProbingError(f"{path}: {error}") from error
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from safetensors.torch import load_file
 
 from georecall.constructions.certificate import Certificate
-from georecall.facts.table import FactTable
+from georecall.facts.table_files import read_parquet, write_parquet
 from georecall.memory import folder as files
 from georecall.memory.card import model_card
 from georecall.memory.ground_truth import GroundTruth
@@ -30,7 +30,7 @@ def save_memory(memory: "FactMemory", path: Path, *, replace: bool) -> None:
     """Write every file; the folder appears, or replaces the old one, in one step."""
     chain, architecture, dtype = memory.chain, memory.architecture, DTYPES[memory.dtype]
     with whole_folder(path, marker=files.CERTIFICATE, replace=replace) as folder:
-        memory.table.write_parquet(folder / files.TABLE)
+        write_parquet(memory.table, folder / files.TABLE)
         architecture.config(chain, dtype).save_pretrained(folder)
         architecture.generation_config(chain).save_pretrained(folder)
         save_tokenizer(chain, folder)
@@ -45,7 +45,7 @@ def load_parts(folder: Path) -> dict[str, Any]:
     sealed = files.read_certificate(folder)
     made = sealed["construction"]
     architecture = ARCHITECTURES[made["architecture"]]
-    table = FactTable.read_parquet(folder / files.TABLE)
+    table = read_parquet(folder / files.TABLE)
     return {
         "chain": architecture.chain_class(
             table, made["hops"], levels=made["levels"], rotation=made["rotation"]

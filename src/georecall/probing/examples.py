@@ -21,5 +21,5 @@ def load_example(name: str) -> tuple[FactTable, Templates]:
     if name not in EXAMPLES:
         raise ProbingError(f"expected an example among {', '.join(EXAMPLES)}, got {name!r}")
     with as_file(files("georecall.probing") / "tables") as folder:
-        table, _ = read_table(folder / f"{name}.csv")
+        table = read_table(folder / f"{name}.csv")
         return table, read_templates(folder / f"{name}.json", table.relations)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from georecall.errors import FolderError, TrainingError
 from georecall.facts.table import FactTable
+from georecall.facts.table_files import read_parquet, write_parquet
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
 from georecall.storage.files import write_bytes, write_text
@@ -55,7 +56,7 @@ def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: b
     questions_of(table, config)
     with whole_folder(folder, marker=CONFIG, replace=replace) as draft:
         write_text(draft / CONFIG, _json(config.model_dump(mode="json")))
-        table.write_parquet(draft / TABLE)
+        write_parquet(table, draft / TABLE)
 
 
 def continue_run(
@@ -137,7 +138,7 @@ def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
         config = checked_config(fields)
     except TrainingError as error:
         raise FolderError(f"{folder / CONFIG}: {error}") from error
-    return config, FactTable.read_parquet(_present(folder / TABLE))
+    return config, read_parquet(_present(folder / TABLE))
 
 
 def _history(path: Path, *, last: dict[str, Any]) -> list[Checked]:

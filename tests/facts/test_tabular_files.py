@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from georecall.errors import TableError
-from georecall.facts import sheets
+from georecall.facts import parquet_files
 from georecall.facts.names import RESERVED, normalise
-from georecall.facts.readers import read_table
+from georecall.facts.readers import read_with_report
 from georecall.facts.reports import ReadReport
 from georecall.facts.table import FactTable
 
@@ -24,13 +24,13 @@ def lines(*records):
 def read_lines(tmp_path, text, **options):
     path = tmp_path / "facts.jsonl"
     path.write_text(text, encoding="utf-8")
-    return read_table(path, **options)
+    return read_with_report(path, **options)
 
 
 def read_frame(tmp_path, columns, **options):
     path = tmp_path / "facts.parquet"
     pl.DataFrame(columns).write_parquet(path)
-    return read_table(path, **options)
+    return read_with_report(path, **options)
 
 
 def test_json_numbers_and_booleans_keep_their_literal_text(tmp_path):
@@ -84,7 +84,7 @@ def test_faulty_json_lines_are_refused(tmp_path, line, message):
 def test_json_lines_that_are_not_utf8_are_refused_with_the_line(tmp_path):
     (tmp_path / "facts.ndjson").write_bytes(lines(('"a"', '"b"', '"c"')).encode() + b'{"subject": "\xff"}')
     with pytest.raises(TableError, match="line 2, byte offset"):
-        read_table(tmp_path / "facts.ndjson")
+        read_with_report(tmp_path / "facts.ndjson")
 
 
 @settings(max_examples=50, deadline=None)
@@ -102,8 +102,8 @@ def test_any_names_survive_json_lines_and_parquet(tmp_path_factory, facts):
     (folder / "facts.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     pl.DataFrame(records).write_parquet(folder / "facts.parquet")
     expected = FactTable.from_facts(facts)
-    assert read_table(folder / "facts.jsonl")[0] == expected
-    assert read_table(folder / "facts.parquet")[0] == expected
+    assert read_with_report(folder / "facts.jsonl")[0] == expected
+    assert read_with_report(folder / "facts.parquet")[0] == expected
 
 
 def test_parquet_columns_of_whole_numbers_and_categories_become_text(tmp_path):
@@ -145,11 +145,11 @@ def test_a_parquet_file_without_rows_or_content_is_refused(tmp_path):
         read_frame(tmp_path, {"subject": [], "relation": [], "object": []})
     (tmp_path / "text.parquet").write_text("not parquet")
     with pytest.raises(TableError, match="expected a Parquet file"):
-        read_table(tmp_path / "text.parquet")
+        read_with_report(tmp_path / "text.parquet")
 
 
 def test_parquet_files_are_read_slice_by_slice(tmp_path, monkeypatch):
-    monkeypatch.setattr(sheets, "_SLICE", 3)
+    monkeypatch.setattr(parquet_files, "_SLICE", 3)
     names = [f"x{i}" for i in range(7)]
     columns = {"subject": names, "relation": ["r"] * 7, "object": [*names[1:], None]}
     table, _ = read_frame(tmp_path, columns, allow_missing=True)
@@ -162,4 +162,4 @@ def test_a_column_named_twice_is_refused(tmp_path):
     for header in ("who,wife, wife", "subject,relation,object,object"):
         (tmp_path / "facts.csv").write_text(f"{header}\na,b,c,d\n")
         with pytest.raises(TableError, match=r"column name more than once: '(wife|object)'"):
-            read_table(tmp_path / "facts.csv")
+            read_with_report(tmp_path / "facts.csv")

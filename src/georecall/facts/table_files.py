@@ -5,19 +5,26 @@ null object where the answer is missing; then a row for every attribute, in orde
 relation. The metadata key `georecall` holds the digest of the table, so a file that was changed is refused.
 """
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from georecall.errors import TableError
+from georecall.facts.parquet_files import read_frame, read_metadata
 from georecall.facts.table import FactTable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _MARK = "georecall"
 
 
-def write(table: FactTable, path: Path) -> None:
+def write_parquet(table: FactTable, path: str | os.PathLike[str]) -> None:
     """Write a table in the layout above."""
+    import polars as pl  # noqa: PLC0415 - takes as long to import as all of facts
+
     n_subjects, n_relations = table.answers.shape
     answers = pl.Series(table.answers.reshape(-1))
     attributes = pl.Series(table.attributes, dtype=pl.String)
@@ -29,38 +36,41 @@ def write(table: FactTable, path: Path) -> None:
         }
     )
     rows = pl.concat([facts, pl.DataFrame({"object": attributes})], how="diagonal")
-    rows.write_parquet(path, compression_level=1, metadata={_MARK: table.digest()})
+    with Path(path).open("wb") as file:
+        rows.write_parquet(file, compression_level=1, metadata={_MARK: table.digest()})
 
 
 def is_written_here(path: Path) -> bool:
-    """Whether a Parquet file bears the mark of `write`."""
-    return _MARK in pl.read_parquet_metadata(path)
+    """Whether a Parquet file bears the mark of `write_parquet`."""
+    return _MARK in read_metadata(path)
 
 
-def read(path: Path) -> FactTable:
-    """The identical table from a file of `write`.
+def read_parquet(path: str | os.PathLike[str]) -> FactTable:
+    """The identical table from a file of `write_parquet`.
 
-    Raises TableError if the file did not come from `write`, or was changed since.
+    Raises TableError if the file did not come from `write_parquet`, or was changed since.
     """
-    try:
-        digest = pl.read_parquet_metadata(path).get(_MARK)
-        rows = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise TableError(f"{path}: expected a Parquet file: {error}") from None
+    import polars as pl  # noqa: PLC0415 - as above
+
+    file = Path(path)
+    digest = read_metadata(file).get(_MARK)
     if digest is None:
-        raise TableError(f"{path}: expected a file of write_parquet; from_file reads other Parquet files")
+        raise TableError(f"{file}: expected a file of write_parquet; read_table reads other Parquet files")
+    rows = read_frame(file)
     try:
         table = _table_of(rows)
     except (pl.exceptions.PolarsError, ValueError) as error:
-        raise TableError(f"{path}: not as write_parquet left it: {error}") from None
+        raise TableError(f"{file}: not as write_parquet left it: {error}") from None
     if table.digest() != digest:
         raise TableError(
-            f"{path}: not as write_parquet left it: expected digest {digest}, got {table.digest()}"
+            f"{file}: not as write_parquet left it: expected digest {digest}, got {table.digest()}"
         )
     return table
 
 
-def _table_of(rows: pl.DataFrame) -> FactTable:
+def _table_of(rows: "pl.DataFrame") -> FactTable:
+    import polars as pl  # noqa: PLC0415 - as above
+
     is_fact = rows.get_column("subject").is_not_null()
     facts, attributes = rows.filter(is_fact), rows.filter(~is_fact).select("object")
     subjects = facts.get_column("subject").unique(maintain_order=True)

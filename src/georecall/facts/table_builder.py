@@ -1,18 +1,19 @@
-"""Facts, gathered cell by cell from any kind of source and checked as a whole, become a table."""
+"""Facts from any kind of source, added cell by cell and checked as a whole, become what a table holds."""
 
 import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Int64
 
 from georecall.errors import GeorecallError, TableError
 from georecall.facts.checks import BLANK, CodedFacts, Origin, refuse_blanks, refuse_unusable_names, settle
 from georecall.facts.names import WHITE_SPACE, normalise
 from georecall.facts.reports import ReadReport, lookalikes
-from georecall.facts.table import FactTable
 
 
 class CodedNames(dict[str, int]):
@@ -40,7 +41,16 @@ class CodedNames(dict[str, int]):
         return self[name]
 
 
-class Gathering:
+class TableContent(NamedTuple):
+    """The fields of a `FactTable`."""
+
+    subjects: tuple[str, ...]
+    relations: tuple[str, ...]
+    attributes: tuple[str, ...]
+    answers: Int64[np.ndarray, "subjects relations"]
+
+
+class TableBuilder:
     """Facts on their way into a table."""
 
     def __init__(self, origin: Origin) -> None:
@@ -64,21 +74,21 @@ class Gathering:
                 self._numbers.append(number)
                 self._codes.extend((subject_code, relation_code, self._objects[answer]))
 
-    def table(
+    def build(
         self, *, allow_missing: bool = False, ignored_columns: tuple[str, ...] = ()
-    ) -> tuple[FactTable, ReadReport]:
-        """The table of all facts added, and what became of them.
+    ) -> tuple[TableContent, ReadReport]:
+        """The content of the table of all facts added, and what became of them.
 
         Raises TableError if there is no fact, a blank subject or relation, a blank object that is not
         allowed, a name that cannot stand, or two different answers to one question.
         """
         if not self._numbers:
             raise TableError(f"{self.origin.source}: no facts, at most a header")
-        facts = self._coded()
+        facts = self.coded()
         refuse_blanks(facts, allow_missing=allow_missing)
         refuse_unusable_names(facts)
         answers, repeats = settle(facts)
-        table = FactTable(
+        content = TableContent(
             subjects=tuple(self._subjects.names),
             relations=tuple(self._relations.names),
             attributes=tuple(self._objects.names),
@@ -95,9 +105,10 @@ class Gathering:
             lookalikes=self._lookalikes(),
             ignored_columns=ignored_columns,
         )
-        return table, report
+        return content, report
 
-    def _coded(self) -> CodedFacts:
+    def coded(self) -> CodedFacts:
+        """All facts added so far."""
         codes = np.frombuffer(self._codes, dtype=np.int64).reshape(-1, 3)
         return CodedFacts(
             origin=self.origin,
