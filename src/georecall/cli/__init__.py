@@ -14,7 +14,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
     try:
-        app()
+        app(windows_expand_args=False)  # a path with * or ~ in it is a name
     except (GeorecallError, OSError) as error:
         print_error(str(error))
         sys.exit(2)

@@ -65,6 +65,11 @@ def read_frame(path: Path, columns: list[int] | None = None) -> "pl.DataFrame":
         return pl.read_parquet(file, columns=columns)
 
 
+def first_line(error: Exception) -> str:
+    """What an error says, without the plans and stacks that polars adds."""
+    return str(error).partition("\n")[0]
+
+
 @contextmanager
 def _sound(path: Path) -> Iterator[BinaryIO]:
     """An open Parquet file whose structure was looked at; what polars has to say about it is one TableError."""
@@ -74,9 +79,10 @@ def _sound(path: Path) -> Iterator[BinaryIO]:
         check_width(path, check_structure(path))
         with path.open("rb") as file, _panics_unheard():
             yield file
-    except (DamagedParquetError, OSError, pl.exceptions.PolarsError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise TableError(f"{path}: expected a Parquet file: {str(reason).splitlines()[0]}") from None
+    except OSError as error:
+        raise TableError(f"{path}: expected a Parquet file: {error.strerror}") from None
+    except (DamagedParquetError, pl.exceptions.PolarsError) as error:
+        raise TableError(f"{path}: expected a Parquet file: {first_line(error)}") from None
     except pl.exceptions.PanicException:
         raise TableError(f"{path}: expected a Parquet file: its pages cannot be decoded") from None
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from georecall.errors import TableError
-from georecall.facts.parquet_files import read_frame, read_metadata
+from georecall.facts.parquet_files import first_line, read_frame, read_metadata
 from georecall.facts.table import FactTable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_parquet(path: str | os.PathLike[str]) -> FactTable:
     try:
         table = _table_of(rows)
     except (pl.exceptions.PolarsError, ValueError) as error:
-        raise TableError(f"{file}: not as write_parquet left it: {error}") from None
+        raise TableError(f"{file}: not as write_parquet left it: {first_line(error)}") from None
     if table.digest() != digest:
         raise TableError(
             f"{file}: not as write_parquet left it: expected digest {digest}, got {table.digest()}"
@@ -71,10 +71,14 @@ def read_parquet(path: str | os.PathLike[str]) -> FactTable:
 def _table_of(rows: "pl.DataFrame") -> FactTable:
     import polars as pl  # noqa: PLC0415 - as above
 
+    if rows.schema != dict.fromkeys(("subject", "relation", "object"), pl.String):
+        raise ValueError(f"expected text columns subject, relation and object, got {rows.schema}")
     is_fact = rows.get_column("subject").is_not_null()
     facts, attributes = rows.filter(is_fact), rows.filter(~is_fact).select("object")
     subjects = facts.get_column("subject").unique(maintain_order=True)
     relations = facts.get_column("relation").unique(maintain_order=True)
+    if relations.null_count() or attributes.null_count().item():
+        raise ValueError("a fact without a relation, or an attribute without a name")
     numbered = attributes.with_row_index("answer")
     answers = facts.join(numbered, on="object", how="left", maintain_order="left").get_column("answer")
     return FactTable(
