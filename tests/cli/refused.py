@@ -108,6 +108,57 @@ TABLES = {
     "a column twice": table(
         "subject,relation,object,object\nA,b,C,D\n", "header", "more than once: 'object'"
     ),
+    "triples without a header": table(
+        "brazil\tcapital\tbrasilia\nfrance\tcapital\tparis\n",
+        "--subject 'brazil'",
+        "--no-header",
+        name="f.tsv",
+    ),
+    "an index of pandas": table(
+        ",country,capital\n0,Brazil,Brasília\n", "header", "column 1 has none", "by --subject"
+    ),
+    "a comment above the header": table(
+        "# countries, 2024\ncountry,capital\nFrance,Paris\n", "header", "'# countries'", "a comment?"
+    ),
+    "semicolons": table("country;capital\nFrance;Paris\n", "separated by commas", "by semicolons"),
+    "a header in the middle": table(
+        f"{HEADER}A,b,C\n{HEADER}D,e,F\n", "got the names of the columns", "line 3"
+    ),
+    "a quotation mark that swallows rows": table(
+        f'{HEADER}A,b,"C\nD,e,F\nG,h,I"\n', "line 2, field 3", "quotation mark"
+    ),
+    "several answers to a question": table(
+        f"{HEADER}Italy,neighbour,Austria\nItaly,neighbour,France\n",
+        "lines 2 and 3",
+        "'Austria' and 'France'",
+    ),
+    "N-Triples": table("<a> <b> <c> .\n", "expected a file ending in .csv", name="facts.nt"),
+    "an infinity as a cell": table(
+        '{"subject": "a", "relation": "r", "object": -Infinity}\n', "line 1", "-Infinity", name="facts.jsonl"
+    ),
+    "a cell of 100,000 levels": table(
+        '{"subject": ' + "[" * 100_000 + "]" * 100_000 + "}\n", "line 1", "too many", name="facts.jsonl"
+    ),
+    "relation JSON of 100,000 levels": table("[" * 100_000, "too many lists", name="facts.json"),
+    "an infinity in relation JSON": table(
+        '{"name": "r", "samples": [{"subject": "a", "object": Infinity}]}', "Infinity", name="facts.json"
+    ),
+    "a key twice in relation JSON": table(
+        '{"name": "r", "name": "q", "samples": []}', "key 'name' more than once", name="facts.json"
+    ),
+    "Parquet cut short": table(
+        _parquet(subject=["a"], relation=["r"], object=["b"])[:-9],
+        "expected a Parquet file",
+        name="f.parquet",
+    ),
+    "Parquet with one byte changed": table(
+        _parquet(subject=["a"], relation=["r"], object=["b"]).replace(b"PAR1", b"PAR2", 1),
+        "expected a Parquet file",
+        name="f.parquet",
+    ),
+    "nested Parquet": table(
+        _parquet(subject=["a"], relation=["r"], object=[["b"]]), "column 'object'", "List", name="f.parquet"
+    ),
     "JSON lines amiss": table(
         '{"subject": "a" "relation": "r"}\n', "line 1, character 17", "JSON", name="facts.jsonl"
     ),
@@ -143,6 +194,12 @@ TABLES = {
 }
 
 OPTIONS = {
+    "a header where none is": options(
+        "-o", "memory", "--no-header", says=("the names of the columns", "line 1")
+    ),
+    "no header and columns by name": options(
+        "-o", "memory", "--no-header", "--subject", "subject", says=("no form and no column names",)
+    ),
     "no such file": Refused(command=("compile", "no.csv", "-o", "memory"), says=("no.csv: no such file",)),
     "a folder for a table": Refused(
         command=("compile", "family", "-o", "memory"), says=("family: expected a file, got a directory",)

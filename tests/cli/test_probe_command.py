@@ -108,6 +108,23 @@ def test_a_probe_writes_result_rows_states_and_figures(probe):
 
 
 @pytest.mark.usefixtures("no_figures")
+def test_a_table_without_a_header_or_with_an_index_is_probed_if_asked(probe):
+    triples = rows("home")
+    Path("t.tsv").write_text("".join("\t".join(fact) + "\n" for fact in triples))
+    Path("i.csv").write_text(",who,home\n" + "".join(f"{n},{s},{o}\n" for n, (s, _, o) in enumerate(triples)))
+    quick = ("--layers", "1", "--swaps", "0", "--no-random-weights", "--json")
+    for options in (("t.tsv", "--no-header"), ("i.csv", "--subject", "who")):
+        assert "--subject" in probe(*quick, facts=options[:1]).err
+        assert probe(*quick, facts=options).code == 0
+
+
+def test_a_shipped_table_is_read_as_it_is(probe):
+    for option in (("--no-header",), ("--subject", "x"), ("--allow-missing",)):
+        result = probe(*option, facts=("--example", "elements"))
+        assert (result.code, "are for a file" in result.err) == (2, True)
+
+
+@pytest.mark.usefixtures("no_figures")
 def test_figures_of_a_probe_before_that_this_one_does_not_have_are_taken_away(probe):
     path = Path("probe/figures/swaps.png")
     path.parent.mkdir(parents=True)

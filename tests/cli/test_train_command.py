@@ -101,6 +101,25 @@ def test_a_table_is_trained_on_as_it_is_read(cli, family_csv):
     assert runs.load_run(Path("run")).table.relations[0] == "wife"
 
 
+def test_a_table_without_a_header_or_with_an_index_is_trained_on_if_asked(cli):
+    Path("t.tsv").write_text("a\tnext\tb\nb\tnext\tc\nc\tnext\ta\n")
+    Path("i.csv").write_text(",who,next\n0,a,b\n1,b,c\n2,c,a\n")
+    short = ("--dim", "4", "--seeds", "1", "--steps", "2", "--json")
+    for number, options in enumerate((("t.tsv", "--no-header"), ("i.csv", "--subject", "who"))):
+        assert "--subject" in cli("train", "--facts", options[0], *short, "-o", "no").err
+        found = cli("train", "--facts", *options, *short, "-o", f"run{number}").json
+        assert found["questions"] == 3
+
+
+@pytest.mark.parametrize("option", [("--no-header",), ("--subject", "who"), ("--allow-missing",)])
+def test_how_a_table_is_read_is_refused_without_one(cli, option):
+    result = cli("train", *option, "-o", "run")
+    assert (result.code, result.err) == (
+        2,
+        f"error: a random world is not read from a table (--facts): {option[0]} cannot be given\n",
+    )
+
+
 def test_worlds_of_other_seeds_are_other_worlds(cli):
     digests = [
         cli(*QUICK, "--world-seed", seed, "-o", f"run{place}", "--json").json["table"]

@@ -67,6 +67,21 @@ def test_new_worlds_are_summed_up_with_controls_and_a_row_for_each_member(run):
     assert [row.split()[:2] for row in rows] == [["0.01", "0"], ["0.01", "1"], ["0.01", "2"]]
 
 
+def test_new_subjects_may_come_without_a_header_or_behind_an_index(run):
+    Path("t.tsv").write_text("new1\tr1\tx1\nnew1\tr0\tx2\nnew2\tr1\tx3\n")
+    Path("i.csv").write_text(",name,r1,r0\n0,new1,x1,x2\n1,new2,x3,\n")
+    for options in (("t.tsv", "--no-header"), ("i.csv", "--subject", "name")):
+        assert "--subject" in run("transfer", "run", "--insert", options[0]).err
+        found = run("transfer", "run", "--insert", *options, "--json").json
+        assert (found["facts"], found["subjects"]) == (3, 2)
+
+
+def test_how_a_table_is_read_is_refused_without_one(run):
+    for option in (("--no-header",), ("--subject", "name")):
+        result = run("transfer", "run", *option)
+        assert (result.code, "need --insert" in result.err) == (2, True)
+
+
 def test_as_json_it_prints_what_it_wrote(run):
     found = run("transfer", "run", "--method", "selector", "--seed", "3", "-o", "there", "--json").json
     file = found.pop("file")

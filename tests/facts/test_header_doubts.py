@@ -20,7 +20,11 @@ def test_triples_without_a_header_are_refused_with_both_ways_out(refusal):
 
 
 def test_triples_are_read_without_a_header_and_none_is_lost(read):
-    expected = [("brazil", "capital", "brasilia"), ("france", "capital", "paris"), ("japan", "capital", "tokyo")]
+    expected = [
+        ("brazil", "capital", "brasilia"),
+        ("france", "capital", "paris"),
+        ("japan", "capital", "tokyo"),
+    ]
     assert facts(read(TRIPLES, "facts.tsv", has_header=False)[0]) == expected
     assert facts(read("\ufeff" + TRIPLES.replace("\t", ","), has_header=False)[0]) == expected
 
@@ -57,7 +61,7 @@ def test_three_columns_of_a_tsv_are_always_asked_about(refusal, read):
     assert len(facts(read(content.replace("\t", ","))[0])) == 2
 
 
-def test_a_file_without_a_header_holds_triples_and_nothing_else(refusal, read):
+def test_a_file_without_a_header_holds_triples_and_nothing_else(refusal):
     assert "expected 3 fields, a subject, a relation and an object" in refusal("a,b\nc,d\n", has_header=False)
     assert "line 1: 2 fields: 'a', 'b'" in refusal("a,b\nc,d\n", has_header=False)
     for options in ({"form": "long"}, {"subject": "a"}):

@@ -19,6 +19,12 @@ def read(tmp_path, content, **options):
     return read_with_report(path, **options)
 
 
+def test_a_byte_order_mark_and_numbers_of_any_length_are_read(tmp_path):
+    digits = "9" * 5000
+    content = f'\ufeff{{"name": "r", "samples": [{{"subject": {digits}, "object": 1.{digits}e999}}]}}'
+    assert list(read(tmp_path, content)[0].facts()) == [(digits, "r", f"1.{digits}e999")]
+
+
 def test_one_relation_is_a_table(tmp_path):
     table, report = read(tmp_path, CAPITALS)
     assert list(table.facts()) == [
@@ -70,6 +76,11 @@ def test_conflicts_and_blanks_are_named_by_sample_and_relation(tmp_path):
             {"name": "r", "samples": [{"subject": "a", "object": ["b"]}]},
             "expected text under the key 'object'",
         ),
+        ('{"name": "r", "samples": [], "samples": []}', "key 'samples' more than once"),
+        ('{"name": "r", "samples": [{"subject": "a", "subject": "b"}]}', "key 'subject' more than once"),
+        ("[" * 100_000, "too many lists and objects within one another"),
+        ('{"a":' * 900 + "1" + "}" * 900, "relation 1: expected an object with the key 'name'"),
+        ('{"name": "r", "samples": [{"subject": "a", "object": -Infinity}]}', "-Infinity is no JSON value"),
         ({"name": ["r"], "samples": []}, "expected text under the key 'name'"),
     ],
 )

@@ -23,7 +23,7 @@ HEADER = "subject,relation,object\n"
     ids=["last column", "first column", "middle column", "CRLF", "far below", "header"],
 )
 def test_a_quotation_mark_that_swallows_rows_is_refused_where_it_opens(refusal, content):
-    line = 1 if content.startswith("subject,relation,\"") else 2
+    line = 1 if content.startswith('subject,relation,"') else 2
     message = refusal(content)
     assert f"line {line}, field " in message
     assert "a quoted field that holds rows of the table" in message
@@ -63,7 +63,9 @@ def test_a_million_columns_are_refused_before_they_are_read(refusal, monkeypatch
 def test_a_wide_parquet_file_is_refused_by_its_number_of_columns(tmp_path, monkeypatch, refusal):
     monkeypatch.setattr(tabular_files, "MAX_COLUMNS", 5)
     pl.DataFrame({f"c{i}": ["x"] for i in range(6)}).write_parquet(tmp_path / "wide.parquet")
-    assert "expected at most 5 columns, got 6" in refusal((tmp_path / "wide.parquet").read_bytes(), "f.parquet")
+    assert "expected at most 5 columns, got 6" in refusal(
+        (tmp_path / "wide.parquet").read_bytes(), "f.parquet"
+    )
 
 
 def test_a_message_about_many_columns_lists_ten(refusal):

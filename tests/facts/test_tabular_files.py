@@ -34,7 +34,7 @@ def read_frame(tmp_path, columns, **options):
 
 
 def test_json_numbers_and_booleans_keep_their_literal_text(tmp_path):
-    long = "123456789012345678901234567890"
+    long = "1234567890" * 500
     table, _ = read_lines(
         tmp_path, lines((long, '"r"', "1e5"), ("1.50", '"r"', "-0"), ('"007"', '"r"', "true"))
     )

@@ -81,6 +81,11 @@ def test_both_parts_of_a_file_are_optional(content, expected, path):
         (None, "expected a file of templates (No such file or directory)"),
         ("{", "is not JSON (Expecting property name"),
         (b"\xff{}", "is not JSON ('utf-8' codec"),
+        ('{"subject": "{subject}", "subject": "So {subject}"}', "is not JSON (key 'subject' more than once"),
+        ('{"relations": {"capital": [], "capital": []}}', "is not JSON (key 'capital' more than once"),
+        ("[" * 100_000, "is not JSON (too many lists"),
+        ('{"subject": ' + "9" * 5000 + "}", "is not JSON (Exceeds the limit"),
+        ('{"subject": NaN}', "is not JSON (NaN is no JSON value"),
         ("[1]", "the whole file: Input should be a valid dictionary"),
         ('{"subjects": "{subject}"}', "subjects: Extra inputs are not permitted, got '{subject}'"),
         ('{"subject": 3}', "subject: Input should be a valid string, got 3"),
@@ -99,6 +104,11 @@ def test_a_file_that_cannot_be_used_is_named_once_with_the_reason(content, says,
     assert said.startswith(f"{path}: ")
     assert said.count(str(path)) == 1
     assert says in said
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(path):
+    path.write_text('\ufeff{"subject": "So {subject}"}', encoding="utf-8")
+    assert read_templates(path, RELATIONS).subject == "So {subject}"
 
 
 def test_a_folder_is_no_file_of_templates(tmp_path):

@@ -63,7 +63,7 @@ def read_parquet(path: str | os.PathLike[str]) -> FactTable:
         raise TableError(f"{file}: not as write_parquet left it: {first_line(error)}") from None
     if table.digest() != digest:
         raise TableError(
-            f"{file}: not as write_parquet left it: expected digest {digest}, got {table.digest()}"
+            f"{file}: not as write_parquet left it: expected digest {digest!r:.70}, got {table.digest()}"
         )
     return table
 
