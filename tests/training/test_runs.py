@@ -323,7 +323,7 @@ def test_a_checkpoint_with_one_other_bit_is_refused(half):
 
 
 def test_another_table_is_refused(run):
-    random_bijections(6, 2, rng=np.random.default_rng(9)).write_parquet(run / runs.TABLE)
+    write_parquet(random_bijections(6, 2, rng=np.random.default_rng(9)), run / runs.TABLE)
     for call in (load_run, continue_run):
         refused(call, run, runs.TABLE, "not the table that the run was trained on")
 
