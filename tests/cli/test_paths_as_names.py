@@ -6,8 +6,8 @@ import pytest
 
 from georecall.facts.table import FactTable
 from georecall.facts.table_files import write_parquet
+from georecall.language_models.language_model import LanguageModel
 from georecall.memory import FactMemory
-from georecall.probing import LanguageModel
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from recipes import MIXED, TABLE, recipe, same_weights, trained
 from safetensors import safe_open
 
 from georecall.errors import FolderError, GeorecallError, TrainingError
+from georecall.facts.table_files import write_parquet
 from georecall.facts.worlds import random_bijections
 from georecall.training import runs
 from georecall.training.optimiser import freeze
