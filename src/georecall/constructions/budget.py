@@ -1,8 +1,9 @@
 """Refuse what does not fit in memory, before anything is allocated."""
 
-import os
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import psutil
 
 from georecall.errors import ConstructionError
 
@@ -11,14 +12,14 @@ BYTES_PER_WEIGHT = 8
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryNeed:
-    """Bytes that weights need and bytes that this machine has."""
+    """Bytes that weights need and bytes that are free on this machine."""
 
     needed: int
     available: int
 
     @property
     def fits(self) -> bool:
-        """Whether the machine has as many bytes as are needed."""
+        """Whether as many bytes as are needed are free."""
         return self.needed <= self.available
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def memory_need(parameters: int) -> MemoryNeed:
     """What `parameters` float64 weights need, all held at once; nothing is allocated."""
     return MemoryNeed(
         needed=parameters * BYTES_PER_WEIGHT,
-        available=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        available=psutil.virtual_memory().available,
     )
 
 
@@ -38,11 +39,11 @@ def require_memory(parameters: int, *, what: str) -> None:
     """Check that `parameters` float64 weights fit in this machine's memory.
 
     Raises:
-        ConstructionError: they need more bytes than the machine has.
+        ConstructionError: they need more bytes than are free.
     """
     need = memory_need(parameters)
     if not need.fits:
         raise ConstructionError(
             f"{what} has {parameters:,} weights and would need {need.needed:,} bytes; "
-            f"this machine has {need.available:,}"
+            f"this machine has {need.available:,} free"
         )

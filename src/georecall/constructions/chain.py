@@ -208,18 +208,19 @@ class Chain(ABC):
         blocks = np.repeat(np.eye(self.n_relations), self.code.length, axis=1)
         return -self.inhibition_strength * self._rows(blocks=blocks).T
 
-    def select(self) -> Float64[np.ndarray, "width dim"]:
-        """Reads every place of every block."""
-        return self._rows(blocks=np.eye(self.width))
+    def select(self, units: slice = slice(None)) -> Float64[np.ndarray, "units dim"]:
+        """Reads every place of every block; the rows of a range of hidden units."""
+        start, stop, _ = units.indices(self.width)
+        return self._rows(blocks=np.eye(stop - start, self.width, k=start))
 
-    def block_sums(self) -> Float64[np.ndarray, "width dim"]:
-        """Reads, for every place of every block, the sum of its block."""
-        ones = np.ones((self.code.length, self.code.length))
-        return self._rows(blocks=np.kron(np.eye(self.n_relations), ones))
+    def block_sums(self, units: slice = slice(None)) -> Float64[np.ndarray, "units dim"]:
+        """Reads, for every place of every block, the sum of its block; the rows of a range of hidden units."""
+        block = np.arange(self.width) // self.code.length
+        return self._rows(blocks=(block[units, None] == block).astype(np.float64))
 
-    def write(self) -> Float64[np.ndarray, "dim width"]:
-        """Writes the sum of the blocks, place by place, to the output slice."""
-        return self._rows(output=np.tile(np.eye(self.code.length), (self.n_relations, 1))).T
+    def write(self, coordinates: slice = slice(None)) -> Float64[np.ndarray, "coordinates width"]:
+        """Writes the sum of the blocks, place by place, to the output slice; the rows of a range of coordinates."""
+        return np.tile(self.directions("output")[coordinates], self.n_relations)
 
     def _rows(self, **parts: Shaped[np.ndarray, "rows _"]) -> Float64[np.ndarray, "rows dim"]:
         """Vectors of the stream given by their values on slices of the layout."""

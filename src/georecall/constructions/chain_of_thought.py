@@ -8,7 +8,7 @@ from jaxtyping import Float64
 from georecall.constructions.chain import Chain
 from georecall.constructions.heads import reading_head
 from georecall.constructions.layout import ResidualLayout
-from georecall.constructions.weights import Layer, Mlp, TransformerWeights
+from georecall.constructions.weights import Head, Layer, Mlp, TransformerWeights
 from georecall.theory.sizes import ConstructionSize, chain_of_thought_size
 
 
@@ -49,12 +49,16 @@ class ChainOfThought(Chain):
         """The direction along which every state that is asked has 1; ␃ has its score from it."""
         return self.positions().sum(axis=0, keepdims=True)
 
-    def layer(self) -> Layer:
-        """The attention head that reads P places back, and the MLP that selects."""
+    def head(self) -> Head:
+        """The attention head that reads P places back."""
         back = np.eye(self.context, k=self.relation_places)
-        head = reading_head(self.positions(), reads=back, value=self.flag_reader(), output=self.inhibition())
+        return reading_head(self.positions(), reads=back, value=self.flag_reader(), output=self.inhibition())
+
+    def layer(self) -> Layer:
+        """Attention, and the MLP that selects."""
         silent = np.zeros(self.width), np.zeros(self.layout.dim)
-        return Layer(heads=(head,), mlp=Mlp(w1=self.select(), b1=silent[0], w2=self.write(), b2=silent[1]))
+        mlp = Mlp(w1=self.select(), b1=silent[0], w2=self.write(), b2=silent[1])
+        return Layer(heads=(self.head(),), mlp=mlp)
 
     def weights(self) -> TransformerWeights:
         """All weights at once; large tables are written a few rows at a time instead."""

@@ -8,7 +8,7 @@ block, which only tells whether the block is open, and is ±M; `silu(M)·x/M = x
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -59,7 +59,7 @@ def llama_tensors(chain: RotaryChain) -> dict[str, TensorSource]:
     vocabulary_shape = (chain.vocabulary.size, chain.layout.dim)
     return {
         LLAMA.embedding: TensorSource(vocabulary_shape, chain.embedding_chunks),
-        **{name: TensorSource.of(array) for name, array in _layer_arrays(chain)},
+        **dict(_layer_sources(chain)),
         LLAMA.unembedding: TensorSource(vocabulary_shape, chain.unembedding_chunks),
     }
 
@@ -172,7 +172,7 @@ def _rope_theta(chain: RotaryChain) -> float:
     return float(angles[-1] ** (-len(angles) / (len(angles) - 1)))
 
 
-def _layer_arrays(chain: RotaryChain) -> Iterator[tuple[str, Float64[np.ndarray, "..."]]]:
+def _layer_sources(chain: RotaryChain) -> Iterator[tuple[str, TensorSource]]:
     dim, head_dim, angles = chain.layout.dim, _head_dim(chain), _angles(chain)
     entity, relation = chain.kinds()
     # Llama divides scores by √h.
@@ -183,21 +183,19 @@ def _layer_arrays(chain: RotaryChain) -> Iterator[tuple[str, Float64[np.ndarray,
     value, output = np.zeros((head_dim, dim)), np.zeros((dim, head_dim))
     value[: chain.n_relations] = chain.flag_reader()
     output[:, : chain.n_relations] = chain.inhibition()
-    yield from {
-        f"{LAYER}.self_attn.q_proj.weight": query,
-        f"{LAYER}.self_attn.k_proj.weight": key,
-        f"{LAYER}.self_attn.v_proj.weight": value,
-        f"{LAYER}.self_attn.o_proj.weight": output,
-        f"{LAYER}.mlp.gate_proj.weight": _gates(chain),
-        f"{LAYER}.mlp.up_proj.weight": chain.select() / GATE,
-        f"{LAYER}.mlp.down_proj.weight": chain.write(),
-    }.items()
+    attention = {"q_proj": query, "k_proj": key, "v_proj": value, "o_proj": output}
+    for name, matrix in attention.items():
+        yield f"{LAYER}.self_attn.{name}.weight", TensorSource.of(matrix)
+    wide = (chain.width, dim)
+    yield f"{LAYER}.mlp.gate_proj.weight", TensorSource.by_rows(wide, partial(_gates, chain))
+    yield f"{LAYER}.mlp.up_proj.weight", TensorSource.by_rows(wide, lambda units: chain.select(units) / GATE)
+    yield f"{LAYER}.mlp.down_proj.weight", TensorSource.by_rows((dim, chain.width), chain.write)
     norms = (f"{LAYER}.input_layernorm", f"{LAYER}.post_attention_layernorm", "model.norm")
     for name, state in zip(norms, _example_states(chain), strict=True):
-        yield f"{name}.weight", np.full(dim, math.sqrt(np.mean(state**2) + RMS_EPSILON))
+        yield f"{name}.weight", TensorSource.of(np.full(dim, math.sqrt(np.mean(state**2) + RMS_EPSILON)))
 
 
-def _gates(chain: RotaryChain) -> Float64[np.ndarray, "width dim"]:
+def _gates(chain: RotaryChain, units: slice) -> Float64[np.ndarray, "units dim"]:
     """`M (2 Σ block − 2s + Gp) / Gp` at entities: M where the block is open, as its sum is s, −M where it is s − Gp.
 
     At relations and ␃ it is `M (2 Σ block − 2s − Gp) / Gp`, at most −M, whatever is inhibited: nothing is open there.
@@ -205,7 +203,7 @@ def _gates(chain: RotaryChain) -> Float64[np.ndarray, "width dim"]:
     places, entity, relation = chain.code.length, *chain.kinds()
     depth, total = chain.inhibition_strength * places, chain.code.level_sum
     kind = (depth - 2 * total) * entity - (depth + 2 * total) * relation
-    return GATE * (2 * chain.block_sums() + kind) / depth
+    return GATE * (2 * chain.block_sums(units) + kind) / depth
 
 
 def _example_states(chain: RotaryChain) -> Iterator[Float64[np.ndarray, "dim"]]:
@@ -215,8 +213,8 @@ def _example_states(chain: RotaryChain) -> Iterator[Float64[np.ndarray, "dim"]]:
     relation = controls[chain.vocabulary.relations][0]
     after = before + chain.inhibition() @ (chain.flag_reader() @ relation)
     yield from (before, after)
-    opened = (chain.select() @ after)[: chain.code.length]
-    yield after + chain.write()[:, : chain.code.length] @ opened
+    opened = chain.select(slice(chain.code.length)) @ after
+    yield after + chain.directions("output") @ opened
 
 
 LLAMA = Architecture(

@@ -48,7 +48,7 @@ def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
     """Every tensor of the stock model, by its name in the state dict."""
     positions = np.pad(chain.positions(), ((POSITION_OFFSET, 0), (0, 0)))
     vocabulary_shape = (chain.vocabulary.size, chain.layout.dim)
-    layer = {f"{LAYER}.{name}": TensorSource.of(array) for name, array in _layer_arrays(chain)}
+    layer = {f"{LAYER}.{name}": source for name, source in _layer_sources(chain)}
     return {
         OPT.embedding: TensorSource(vocabulary_shape, chain.embedding_chunks),
         "model.decoder.embed_positions.weight": TensorSource.of(positions),
@@ -108,9 +108,8 @@ def opt_errors(chain: ChainOfThought, layer: Mapping[str, Tensor], arithmetic: A
     return Errors(deviation=float(deviation), leak=float(leak), constant_read=1.0, constant_end=1.0)
 
 
-def _layer_arrays(chain: ChainOfThought) -> Iterator[tuple[str, Float64[np.ndarray, "..."]]]:
-    layer, dim = chain.layer(), chain.layout.dim
-    head, mlp = layer.heads[0], layer.mlp
+def _layer_sources(chain: ChainOfThought) -> Iterator[tuple[str, TensorSource]]:
+    dim, width, head = chain.layout.dim, chain.width, chain.head()
     before, after = _example_states(chain)
     square = {
         "q_proj": np.sqrt(dim) * head.query,  # OPT divides its queries by √d
@@ -119,22 +118,35 @@ def _layer_arrays(chain: ChainOfThought) -> Iterator[tuple[str, Float64[np.ndarr
         "out_proj": head.output,
     }
     for name, matrix in square.items():
-        rows, columns = matrix.shape
-        yield f"self_attn.{name}.weight", np.pad(matrix, ((0, dim - rows), (0, dim - columns)))
-        yield f"self_attn.{name}.bias", np.zeros(dim)
+        yield f"self_attn.{name}.weight", _padded(matrix, dim)
+        yield f"self_attn.{name}.bias", TensorSource.of(np.zeros(dim))
     for name, state in {"self_attn_layer_norm": before, "final_layer_norm": after}.items():
-        yield f"{name}.weight", np.full(dim, np.sqrt(state.var() + LAYER_NORM_EPSILON))
-        yield f"{name}.bias", np.full(dim, state.mean())
-    yield from {"fc1.weight": mlp.w1, "fc1.bias": mlp.b1, "fc2.weight": mlp.w2, "fc2.bias": mlp.b2}.items()
+        gain = np.sqrt(state.var() + LAYER_NORM_EPSILON)
+        yield f"{name}.weight", TensorSource.of(np.full(dim, gain))
+        yield f"{name}.bias", TensorSource.of(np.full(dim, state.mean()))
+    yield "fc1.weight", TensorSource.by_rows((width, dim), chain.select)
+    yield "fc1.bias", TensorSource.of(np.zeros(width))
+    yield "fc2.weight", TensorSource.by_rows((dim, width), chain.write)
+    yield "fc2.bias", TensorSource.of(np.zeros(dim))
+
+
+def _padded(matrix: Float64[np.ndarray, "rows columns"], dim: int) -> TensorSource:
+    """The matrix with rows and columns of zeros up to a square."""
+
+    def rows(part: slice) -> Float64[np.ndarray, "part dim"]:
+        padded, held = np.zeros((part.stop - part.start, dim)), matrix[part]
+        padded[: len(held), : matrix.shape[1]] = held
+        return padded
+
+    return TensorSource.by_rows((dim, dim), rows)
 
 
 def _example_states(chain: ChainOfThought) -> tuple[Float64[np.ndarray, "dim"], Float64[np.ndarray, "dim"]]:
     """One residual state before and one after a relation is read; all others have the same sum and norm."""
-    head = chain.layer().heads[0]
     controls = chain.control_rows()
     before = controls[chain.vocabulary.unknown] + chain.positions()[0]
     relation = controls[chain.vocabulary.relations][0]
-    return before, before + head.output @ head.value @ relation
+    return before, before + chain.inhibition() @ (chain.flag_reader() @ relation)
 
 
 OPT = Architecture(

@@ -14,6 +14,9 @@ import torch
 from jaxtyping import Shaped
 from torch import Tensor
 
+NUMBERS_AT_ONCE = 1 << 19
+"""Numbers of a matrix that are made at a time: 4 MB in float64, which stay in the cache until they are written."""
+
 DTYPE_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16"}
 
 
@@ -29,13 +32,30 @@ class TensorSource:
         """A source of one chunk."""
         return cls(tuple(array.shape), lambda: [array])
 
+    @classmethod
+    def by_rows(
+        cls, shape: tuple[int, int], rows: Callable[[slice], Shaped[np.ndarray, "rows columns"]]
+    ) -> "TensorSource":
+        """A matrix of which any rows can be made alone; they are made a few megabytes at a time."""
+        count, columns = shape
+        step = max(1, NUMBERS_AT_ONCE // columns)
+
+        def chunks() -> Iterable[Shaped[np.ndarray, "rows columns"]]:
+            return (rows(slice(start, min(start + step, count))) for start in range(0, count, step))
+
+        return cls(shape, chunks)
+
     def cast(self, dtype: torch.dtype) -> Iterable[Tensor]:
         """The chunks as tensors of `dtype`."""
         return (torch.as_tensor(chunk).to(dtype) for chunk in self.chunks())
 
     def tensor(self, dtype: torch.dtype) -> Tensor:
-        """The whole tensor."""
-        return torch.cat(list(self.cast(dtype)))
+        """The whole tensor; no second copy of it is made."""
+        whole, start = torch.empty(self.shape, dtype=dtype), 0
+        for chunk in self.cast(dtype):
+            whole[start : start + len(chunk)] = chunk
+            start += len(chunk)
+        return whole
 
 
 def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: torch.dtype) -> str:
