@@ -14,12 +14,12 @@ from typing import Any
 from joblib import cpu_count
 
 from georecall.claims.recipes import coded, plain
-from georecall.claims.trained_cells import TransferCell
 from georecall.cli.output import progress_bars
 from georecall.figures.theme import save_figure
 from georecall.figures.transfer import recipe_figure, transfer_rows
 from georecall.sweeps import ProcessEngine, run_sweep
 from georecall.training.config import TrainConfig
+from georecall.transfer.transfer_cell import TransferCell
 
 
 def cell(n: int, r: int, recipe: str, training: TrainConfig, **changes: Any) -> TransferCell:
@@ -77,7 +77,7 @@ def main() -> None:
     cells = list(study(*size))
     with progress_bars() as progress:
         run_sweep(cells, arguments.folder, engine=ProcessEngine(cpu_count()), progress=progress)
-    found = transfer_rows(one.config | one.result(arguments.folder) for one in cells)
+    found = transfer_rows(one.measured_in(arguments.folder) for one in cells)
     print(markdown(found))
     for suffix in (".html", ".png"):
         save_figure(recipe_figure(found), arguments.folder / f"recipes{suffix}")

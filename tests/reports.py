@@ -1,12 +1,24 @@
 """Outcomes for reports: planted results with figures, hostile names, and claims without results."""
 
+from dataclasses import replace
 from typing import Any
 
-from georecall.claims.claim import Outcome
+import altair as alt
+
+from georecall.claims import CLAIMS
+from georecall.claims.claim import Claim, Outcome
+from georecall.claims.judgement import Finding, Judgement
+from georecall.claims.one_hop import OneHopCell, OneHopResult
 from georecall.claims.status import CellStanding
+from georecall.figures.lines import from_zero, lines, ordinal
 from georecall.progress import Progress
-from georecall.sweeps import Cell
+from georecall.records import Record
+from georecall.statistics.quantities import Quantity
+from georecall.sweeps import Cell, Measured
+from georecall.sweeps.cells import About
 from georecall.sweeps.failures import Failure
+from georecall.training.capacity import CapacityCell, CapacityResult
+from georecall.training.recall_cell import Parameters
 
 MARKUP = "<img src=x onerror=\"alert('1')\"></script><script>alert(2)</script>"
 NAMES = f'{MARKUP} {{{{ 7 * 7 }}}} "quoted"\nnext line \u202eright to left\u202c\u2028 &amp;'
@@ -19,9 +31,16 @@ ENVIRONMENT = {
     "machine": "a processor, 2 cores",
     "date": "2026-01-31T10:00:00+00:00",
 }
+KNOWN = {claim.id: claim for claim in CLAIMS}
 
 
-class PlantedCell(Cell):
+class Planted(Record):
+    """A result that is given."""
+
+    dimension: int = 0
+
+
+class PlantedCell(Cell[Planted]):
     """A cell whose result is given."""
 
     n_subjects: int = 64
@@ -29,75 +48,87 @@ class PlantedCell(Cell):
     hops: int = 1
     kind_of_world: str = "planted"
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> Planted:
         raise NotImplementedError
 
 
 def standing(
-    result: dict[str, Any] | None = None, failure: Failure | None = None, **fields: Any
+    cell: Cell, result: Record | None = None, failure: Failure | None = None, **about: Any
 ) -> CellStanding:
     """A cell as it stands on disk."""
-    cell = PlantedCell(**fields)
-    return CellStanding(cell=cell, result=result if result is None else cell.config | result, failure=failure)
+    measured = None
+    if result is not None:
+        measured = Measured(cell=cell, result=result, about=About(**{"seconds": 0.5} | about))
+    return CellStanding(cell=cell, measured=measured, failure=failure)
 
 
 def outcome(name: str, verdict: str, *cells: CellStanding, **fields: Any) -> Outcome:
-    """A claim with these cells."""
-    results = tuple(cell.result for cell in cells if cell.result is not None)
+    """A claim with these cells; `judgement` and `figure` may be given, and what it says."""
+    judgement = fields.pop("judgement", None) or Judgement(
+        verdict=verdict,
+        key="one thing",
+        findings=(
+            Finding(note="one thing"),
+            Finding(quantities=(Quantity(name="another", value=1.0, interval=(0.0, 2.0)),)),
+        ),
+    )
     said = {
         "statement": f"Statement of {name}.",
         "source": "The paper claims it; `numbers` are ours.",
-        "measured": "one thing; another = 1 (0 … 2)",
         "criterion": "all right",
-        "preset": "quick",
-        "seconds": 12.5,
     }
-    whole = results if len(results) == len(cells) else ()
-    return Outcome(id=name, verdict=verdict, results=whole, cells=tuple(cells), **(said | fields))
+    claim: Claim = replace(KNOWN.get(name, KNOWN["K1"]), id=name, **(said | fields))
+    found = tuple(cell.measured for cell in cells if cell.measured is not None)
+    return Outcome(
+        claim=claim,
+        preset="quick",
+        judgement=judgement,
+        results=found if len(found) == len(cells) else (),
+        cells=tuple(cells),
+    )
 
 
 def one_hop() -> Outcome:
     """K1, which holds."""
-    return outcome(
-        "K1",
-        "holds",
-        *(
-            standing(
-                {
-                    "facts": n * r,
-                    "dim": 7 * r,
-                    "margins": {"float32": 1.0},
-                    "stock_failures": {"opt": 0, "llama": 0},
-                    "seconds": 0.5,
-                    "environment": ENVIRONMENT,
-                },
-                n_subjects=n,
-                n_relations=r,
-            )
-            for n in (64, 256)
-            for r in (2, 4)
-        ),
-    )
+    cells = [
+        standing(
+            OneHopCell(n_subjects=n, n_relations=r),
+            OneHopResult(
+                facts=n * r,
+                dim=7 * r,
+                code_length=7,
+                margins=dict.fromkeys(("float32", "bfloat16", "float16"), 1.0),
+                stock_failures={"opt": 0, "llama": 0},
+            ),
+            seconds=3.125,
+            environment=ENVIRONMENT,
+        )
+        for n in (64, 256)
+        for r in (2, 4)
+    ]
+    judgement = KNOWN["K1"].judge([cell.measured for cell in cells if cell.measured is not None])
+    return outcome("K1", "holds", *cells, judgement=judgement)
 
 
 def several_hops(name: str = NAMES) -> Outcome:
-    """K2, which fails, of a construction with the name given."""
+    """K2, which fails, of a world with the name given."""
     cells = (
-        standing(
-            {
-                "kind": name,
-                "wrong": 1,
-                "queries": 100,
-                "built": {"dimension": 10**hops},
-                "seconds": 0.5,
-                "environment": ENVIRONMENT,
-            },
-            hops=hops,
-        )
+        standing(PlantedCell(hops=hops), Planted(dimension=10**hops), environment=ENVIRONMENT)
         for hops in (1, 2, 3)
     )
+
+    def figure(results: Any, stamp: str) -> alt.Chart:
+        rows = [{"k": r.cell.hops, "d": r.result.dimension, "world": f"{name}, N = 64"} for r in results]
+        return lines(
+            rows, x=ordinal("k:O", "hops"), y=from_zero("d", "d"), by="world", title="Hops", subtitle=stamp
+        )
+
+    quantities = tuple(Quantity(name=what, value=1) for what in ("first", "second"))
+    judgement = Judgement(
+        verdict="fails", key=name, findings=(Finding(world=name, met=False, quantities=quantities),)
+    )
     return outcome(
-        "K2", "fails", *cells, statement=f"Statement of {name}", measured=f"[{name}] first; second"
+        "K2", "fails", *cells, statement=f"Statement of {name}", judgement=judgement, figure=figure
     )
 
 
@@ -105,17 +136,19 @@ def capacity() -> Outcome:
     """C1, which is undecided, with a figure of several panels; its cells do not say what measured them."""
     cells = (
         standing(
-            {
-                "width": "4d",
-                "freeze": "none",
-                "least": [r + i for i in range(3)],
-                "threshold": r + 1,
-                "parameters": {"trained": 1000, "frozen": 0},
-                "seconds": 90.0,
-            },
-            n_subjects=n,
-            n_relations=r,
-            kind_of_world="capacity",
+            CapacityCell(n_subjects=n, n_relations=r),
+            CapacityResult(
+                least=(r, r + 1, r + 2),
+                tried=(r, r + 1, r + 2),
+                monotone=True,
+                threshold=r + 1,
+                recall={r + 2: (1.0, 1.0, 1.0)},
+                questions=n * r,
+                steps=10,
+                steps_taken=10,
+                parameters=Parameters(trained=1000, frozen=0),
+            ),
+            seconds=90.0,
         )
         for n in (32, 64, 128)
         for r in (2, 4)
@@ -126,13 +159,19 @@ def capacity() -> Outcome:
 def unmeasured() -> Outcome:
     """C8, of which one cell is measured, one failed and one is missing."""
     failure = Failure(folder="PlantedCell-1", type="RuntimeError", message=NAMES, traceback="", seconds=1.0)
-    cells = (standing({"seconds": 1.0}), standing(failure=failure, hops=2), standing(hops=3))
-    return outcome("C8", "not measured", *cells, measured="1 of 3 cells are measured, 1 failed")
+    cells = (
+        standing(PlantedCell(), Planted(), seconds=1.0),
+        standing(PlantedCell(hops=2), failure=failure),
+        standing(PlantedCell(hops=3)),
+    )
+    said = Judgement.saying("not measured", "1 of 3 cells are measured, 1 failed")
+    return outcome("C8", "not measured", *cells, judgement=said)
 
 
 def skipped() -> Outcome:
     """L1, for which something is lacking here."""
-    return outcome("L1", "skipped", standing(), measured="the package of the model is not installed")
+    said = Judgement.saying("skipped", "the package of the model is not installed")
+    return outcome("L1", "skipped", standing(PlantedCell()), judgement=said)
 
 
 def planted_report() -> list[Outcome]:

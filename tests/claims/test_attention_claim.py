@@ -1,27 +1,35 @@
 """C9 compares uniform and learned attention by their least dimensions, and by new facts swapped in."""
 
+import numpy as np
 import pytest
-from planted import outcome, planted
+from planted import measured, outcome, planted
 
 from georecall.claims.attention import C9
 from georecall.claims.claim import PRESETS
 from georecall.claims.transfer import C7
-from georecall.report.claim_figures import FIGURES
+from georecall.statistics.estimates import Estimate
+from georecall.transfer.freeze_and_swap import Accuracy, Transfer
+from georecall.transfer.transfer_cell import TransferResult
 
 
 def transfer(accuracy, random=0.004):
-    found = {
-        "accuracy": {"mean": accuracy, "interval": [accuracy, accuracy]},
-        "random": {"mean": random},
-        "chance": 0.004,
-    }
-    return {part: {"ridge": found} for part in ("choosing", "transfer", "untrained")} | {"recall": [1.0]}
+    few, ranks = Estimate(np.full(3, random)), Estimate(np.ones((3, 4)))
+    found = Transfer(
+        method="ridge",
+        worlds=1,
+        chance=0.004,
+        accuracy=Accuracy.of(np.full((3, 1), accuracy)),
+        **dict.fromkeys(("old", "random", "permuted", "interference"), few),
+        ranks=ranks,
+    )
+    parts = {part: {"ridge": found} for part in ("choosing", "transfer", "untrained")}
+    return TransferResult(recall=(1.0,), **parts)
 
 
 def results(uniform, learned, accuracies=(1.0, 1.0)):
     searches, swaps = C9.cells("quick")[:2], C9.cells("quick")[2:]
     found = planted(searches, lambda cell: uniform if cell.attention == "uniform" else learned)
-    return found + [cell.config | transfer(a) for cell, a in zip(swaps, accuracies, strict=True)]
+    return found + [measured(cell, transfer(a)) for cell, a in zip(swaps, accuracies, strict=True)]
 
 
 JUDGED = {
@@ -41,9 +49,14 @@ def test_both_the_ranges_and_the_swaps_decide(given, verdict):
 
 
 def test_what_was_measured_is_stated():
-    measured = C9.judge(results((5, 6, 7), (6, None, 7))).measured
-    assert "d* by seed 5, 6, 7 with uniform attention, 6, none, 7 with learned attention" in measured
-    assert "learned attention, coded, R = 4" in measured
+    judgement = C9.judge(results((5, 6, 7), (6, None, 7)))
+    thresholds, _, learned = judgement.findings
+    assert [quantity.words for quantity in thresholds.quantities] == [
+        "d* by seed with uniform attention 5, 6, 7",
+        "d* by seed with learned attention 6, none, 7",
+    ]
+    assert learned.world.startswith("coded, N = 256, R = 4")
+    assert "learned attention" in learned.world
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -59,5 +72,5 @@ def test_the_cells_differ_in_attention_only_and_one_is_shared_with_c7(preset):
 @pytest.mark.parametrize("learned", [(5, 6, 7), (6, None, 7)])
 def test_the_figure_is_drawn(tmp_path, learned):
     path = tmp_path / "x.png"
-    FIGURES["C9"](outcome(C9, results((5, 6, 7), learned))).save(path)
+    outcome(C9, results((5, 6, 7), learned)).figure.save(path)
     assert path.stat().st_size > 5000

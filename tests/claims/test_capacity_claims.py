@@ -6,9 +6,9 @@ import pytest
 from planted import outcome, planted
 
 from georecall.claims import CLAIMS
-from georecall.claims.capacity import C1, C2
 from georecall.claims.claim import PRESETS
-from georecall.report.claim_figures import FIGURES
+from georecall.claims.frozen_subjects import C2
+from georecall.claims.trained_embeddings import C1
 from georecall.scaling import laws as scaling
 from georecall.training.capacity import CapacityCell
 
@@ -59,30 +59,28 @@ def but(least, **where):
 def test_c1_holds_where_the_dimension_grows_with_log_n():
     found = judged(C1, logarithmic, preset="standard")
     assert found.verdict == "holds"
-    assert "8 worlds, 0 without a threshold for every seed: d* = c·R·log2 N, c = 4.0" in found.measured
-    assert "a law in log N is best in 100% of redraws" in found.measured
-    assert (
-        "bits a trained parameter; with width 64: d* = 96 at N = 64, R = 4, 128 at N = 256" in found.measured
-    )
+    assert "worlds 8; without a threshold for every seed 0; c of d* = c·R·log2 N 4.0" in found.measured
+    assert "redraws in which a law in log N is best 100%" in found.measured
+    assert "d* with width 64 at N = 64, R = 4 96; d* with width 64 at N = 256, R = 4 128" in found.measured
 
 
 def test_c1_fails_where_the_dimension_grows_with_a_power_of_n():
     found = judged(C1, lambda cell: around(cell.n_relations * cell.n_subjects**0.8))
     assert found.verdict == "fails"
-    assert "α = 0.80" in found.measured
+    assert "α of d* = c·R^β·N^α 0.80" in found.measured
 
 
 def test_c1_is_undecided_with_a_world_that_is_censored_and_says_so():
     found = judged(C1, but(logarithmic, n_subjects=128, n_relations=4, width="4d"))
     assert found.verdict == "undecided"
-    assert "6 worlds, 1 without a threshold for every seed" in found.measured
+    assert "worlds 6; without a threshold for every seed 1" in found.measured
 
 
 def test_c1_with_sizes_too_few_to_leave_one_out_is_undecided():
     found = judged(C1, but(logarithmic, n_subjects=64))
     assert found.verdict == "undecided"
-    assert "left out" not in found.measured
-    assert "none at N = 64" in found.measured
+    assert "best on an N left out" not in found.measured
+    assert "d* with width 64 at N = 64, R = 4 none" in found.measured
 
 
 @pytest.mark.parametrize("claim", [C1, C2], ids=lambda claim: claim.id)
@@ -95,8 +93,9 @@ def test_without_any_threshold_a_claim_is_undecided(claim):
 def test_c2_holds_where_frozen_worlds_need_more_and_grow_faster():
     found = judged(C2, frozen_needs_more)
     assert found.verdict == "holds"
-    assert "at N = 128, R = 4; trained: d* = c·R^β·N^α" in found.measured
-    assert found.measured.count(" at N = ") == 6
+    worlds = [finding for finding in found.findings if finding.world.startswith("N = ")]
+    assert [world.met for world in worlds] == [True] * 6
+    assert "[trained] c of d* = c·R^β·N^α" in found.measured
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_c2_is_undecided_where_the_growth_may_be_the_same():
 def test_c2_is_undecided_with_a_world_that_is_censored():
     found = judged(C2, but(frozen_needs_more, freeze="subjects", n_subjects=128, n_relations=2))
     assert found.verdict == "undecided"
-    assert "none at N = 128, R = 2" in found.measured
+    assert "[N = 128, R = 2] frozen over trained d* none" in found.measured
 
 
 def test_c1_and_c2_share_the_worlds_with_everything_trained():
@@ -144,7 +143,7 @@ def test_no_search_of_a_preset_would_train_what_another_trains(preset):
 @pytest.mark.parametrize("claim", [C1, C2], ids=lambda claim: claim.id)
 def test_the_figure_is_drawn_with_and_without_censored_worlds(tmp_path, claim, censored):
     least = but(frozen_needs_more, n_subjects=64) if censored else frozen_needs_more
-    drawn = FIGURES[claim.id](outcome(claim, planted(claim.cells("quick"), least)))
+    drawn = outcome(claim, planted(claim.cells("quick"), least)).figure
     path = tmp_path / "x.png"
     drawn.save(path)
     assert path.stat().st_size > 5000

@@ -1,20 +1,22 @@
 """L1 and L2 are judged table by table, drawn from the same results, and skipped where the model is not installed."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from planted import outcome
+from planted import measured, outcome
 
 from georecall.claims import CLAIMS
 from georecall.claims.claim import PRESETS
-from georecall.claims.language_models import L1, L2, LAYER_STEP, ProbeCell, judge_codes, judge_superposition
+from georecall.claims.linear_codes import L1
+from georecall.claims.probed import LAYER_STEP, ProbeCell, ProbeResult
+from georecall.claims.superposed_states import L2
 from georecall.facts.table import FactTable
 from georecall.figures.theme import save_figure
 from georecall.language_models.packaged_model import HOW_TO_GET_IT, NAME
 from georecall.probing import EXAMPLES, Reading, analyse
-from georecall.report.claim_figures import claim_figure
-from georecall.report.key_figures import key_figure
+from georecall.statistics.intervals import Interval
 
 RELATIONS = ("capital", "currency", "continent")
 FOLDER = "ProbeCell-a415acd84c29c862"
@@ -33,36 +35,44 @@ def findings():
     states = rng.normal(size=(2, 3, 24, 5)).astype(np.float32)
     vectors = rng.normal(size=(len(table.attributes), 5))
     reading = Reading(layers=(0, 3, 6), states=states[0], random_states=states[1], vectors=vectors)
-    return analyse(reading, table, shuffles=1).to_dict()
+    return analyse(reading, table, shuffles=1)
 
 
 def interval(value, spread=0.05):
-    return {"value": value, "low": value - spread, "high": value + spread}
+    return Interval(value=value, low=value - spread, high=value + spread)
 
 
 def joint_of(*, r2, shuffled, random, unique):
-    fit = findings()["joint"]
+    fit = findings().joint
+
+    def planted(explained, value):
+        return explained.model_copy(update={"chosen": interval(value)})
+
     chosen = {"joint": r2, "shuffled": shuffled, "random": random}
-    return (
-        fit
-        | {name: fit[name] | {"chosen": interval(value)} for name, value in chosen.items()}
-        | {
-            "unique": {
-                name: {"chosen": interval(value)} for name, value in zip(RELATIONS, unique, strict=True)
-            }
-        }
-    )
+    changed = {name: planted(getattr(fit, name), value) for name, value in chosen.items()}
+    changed["unique"] = {
+        name: planted(fit.unique[name], value) for name, value in zip(RELATIONS, unique, strict=True)
+    }
+    return fit.model_copy(update=changed)
+
+
+def verdict_of(evidence, *, found):
+    """The same with every control beaten, or none."""
+    beaten = interval(0.1 if found else -0.1)
+    comparisons = [control.model_copy(update={"difference": beaten}) for control in evidence.comparisons]
+    return evidence.model_copy(update={"comparisons": tuple(comparisons)})
 
 
 def result(example="countries", *, evidence=(True, True, True), joint=JOINT, reason=None):
     """A cell's result with this evidence for its relations, and this joint fit."""
     verdicts = [
-        verdict | {"evidence": found} for verdict, found in zip(findings()["evidence"], evidence, strict=True)
+        verdict_of(one, found=found) for one, found in zip(findings().evidence, evidence, strict=False)
     ]
     fit = None if joint is None else joint_of(**joint)
-    planted = findings() | {"evidence": verdicts, "joint": fit, "joint_skipped": reason}
-    measured = {"subjects": 24, "facts": 72, "findings": planted, "seconds": 1.0}
-    return ProbeCell(example=example, layer_step=3).config | measured
+    planted = {"evidence": tuple(verdicts[: len(evidence)]), "joint": fit, "joint_skipped": reason}
+    found = findings().model_copy(update=planted)
+    probed = ProbeResult(digest="", template="{subject}", subjects=24, facts=72, findings=found)
+    return measured(ProbeCell(example=example, layer_step=3), probed)
 
 
 def results(*of_tables):
@@ -77,21 +87,17 @@ MOST, FEW = {"evidence": (True, True, False)}, {"evidence": (True, False, False)
     [((MOST, MOST, MOST), "holds"), ((FEW, FEW, FEW), "fails"), ((MOST, FEW, MOST), "undecided")],
 )
 def test_codes_need_evidence_for_half_of_the_relations_of_every_table(tables, verdict):
-    assert judge_codes(results(*tables)).verdict == verdict
+    assert L1.judge(results(*tables)).verdict == verdict
 
 
 def test_exactly_half_of_the_relations_is_enough():
-    half = result()
-    half["findings"]["evidence"] = [
-        verdict | {"evidence": place == 0} for place, verdict in enumerate(half["findings"]["evidence"][:2])
-    ]
-    assert judge_codes([half]).verdict == "holds"
+    assert L1.judge([result(evidence=(True, False))]).verdict == "holds"
 
 
 def test_what_was_measured_names_the_model_every_table_and_every_relation():
-    measured = judge_codes(results(MOST, FEW, MOST)).measured
+    measured = L1.judge(results(MOST, FEW, MOST)).measured
     assert measured.startswith(f"{NAME}; ")
-    for part in (*EXAMPLES, "N = 24, R = 3, 2 layers, 5 folds", "evidence for 1 of 3 relations", *RELATIONS):
+    for part in (*EXAMPLES, "N = 24, R = 3, 2 layers, 5 folds", "relations with evidence 1 of 3", *RELATIONS):
         assert part in measured
 
 
@@ -114,7 +120,7 @@ def fit(**changes):
     ],
 )
 def test_superposition_is_judged_in_the_tables_that_have_a_joint_fit(tables, verdict):
-    assert judge_superposition(results(*tables)).verdict == verdict
+    assert L2.judge(results(*tables)).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -131,15 +137,15 @@ def test_superposition_is_judged_in_the_tables_that_have_a_joint_fit(tables, ver
     ],
 )
 def test_superposition_must_beat_both_controls_beyond_intervals_and_two_relations_must_add(changes, holds):
-    assert judge_superposition([result(**fit(**changes))]).verdict == ("holds" if holds else "fails")
+    assert L2.judge([result(**fit(**changes))]).verdict == ("holds" if holds else "fails")
 
 
 def test_what_was_measured_of_the_superposition_has_its_controls_and_why_a_table_was_left_out():
-    measured = judge_superposition(results(GOOD, NONE, GOOD)).measured
+    measured = L2.judge(results(GOOD, NONE, GOOD)).measured
     for part in (
         "joint R² 0.80 (0.75 … 0.85), shuffled facts 0.00 (−0.05 … 0.05), random weights 0.10 (0.05 … 0.15)",
-        "lost without: capital 0.30 (0.25 … 0.35), currency 0.20",
-        "overlap of relations, mean cos²: ",
+        "lost without capital 0.30 (0.25 … 0.35); lost without currency 0.20",
+        "overlap of ",
         "left out: expected 20 subjects, got 3",
     ):
         assert part in measured
@@ -147,11 +153,11 @@ def test_what_was_measured_of_the_superposition_has_its_controls_and_why_a_table
 
 def test_two_relations_have_one_overlap():
     two = result()
-    part = two["findings"]["joint"]
-    two["findings"]["joint"] = part | {"relations": list(RELATIONS[:2])}
-    said = judge_superposition([two]).measured.partition("mean cos²: ")[2]
+    fit = two.result.findings.joint.model_copy(update={"relations": RELATIONS[:2]})
+    found = two.result.findings.model_copy(update={"joint": fit})
+    said = L2.judge([replace(two, result=two.result.model_copy(update={"findings": found}))]).measured
     assert said.count("facts shuffled") == 1
-    assert "of capital and currency" in said
+    assert "overlap of capital and currency" in said
 
 
 @pytest.mark.parametrize("claim", [L1, L2], ids=["L1", "L2"])
@@ -179,8 +185,8 @@ def test_either_package_that_is_missing_is_lacked(missing, monkeypatch):
 def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
     for cell in L1.cells("quick"):
-        planted = {key: value for key, value in result(cell.example).items() if key not in cell.config}
-        cell.write(tmp_path, "result.json", planted)
+        planted = result(cell.example)
+        cell.write(tmp_path, "result.json", planted.result.to_dict() | planted.about.to_dict())
     assert [claim.standing("quick", tmp_path).verdict for claim in (L1, L2)] == ["holds", "holds"]
 
 
@@ -217,7 +223,7 @@ def test_they_are_the_last_claims():
 
 @pytest.mark.parametrize("claim", [L1, L2], ids=["L1", "L2"])
 def test_a_claim_is_drawn_for_every_table_under_its_sizes(claim, tmp_path):
-    save_figure(claim_figure(outcome(claim, results(GOOD, GOOD, GOOD))), tmp_path / "x.svg")
+    save_figure(outcome(claim, results(GOOD, GOOD, GOOD)).figure, tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text(encoding="utf-8")
     for part in (*(f"{name}, 24 subjects, 72 facts" for name in EXAMPLES), f"{claim.id}, quick: holds"):
         assert part in text
@@ -225,13 +231,13 @@ def test_a_claim_is_drawn_for_every_table_under_its_sizes(claim, tmp_path):
 
 
 def test_a_table_without_a_joint_fit_is_not_drawn():
-    text = str(claim_figure(outcome(L2, results(GOOD, NONE, GOOD))).to_dict())
+    text = str(outcome(L2, results(GOOD, NONE, GOOD)).figure.to_dict())
     assert [f"{name}, 24 subjects" in text for name in EXAMPLES] == [True, False, True]
 
 
 def test_key_figures_count_evidence_and_state_each_joint_fit():
-    assert key_figure(outcome(L1, results(MOST, FEW, MOST))) == "evidence for 5 of 9 relations"
-    assert key_figure(outcome(L2, results(GOOD, NONE, fit(r2=0.5)))) == (
+    assert L1.judge(results(MOST, FEW, MOST)).key == "evidence for 5 of 9 relations"
+    assert L2.judge(results(GOOD, NONE, fit(r2=0.5))).key == (
         "joint R² 0.80 (0.75 … 0.85), 0.50 (0.45 … 0.55)"
     )
-    assert key_figure(outcome(L2, results(NONE, NONE, NONE))) == "no table can say"
+    assert L2.judge(results(NONE, NONE, NONE)).key == "no table can say"

@@ -6,23 +6,32 @@ from typing import Any, ClassVar
 
 import pytest
 
-from georecall.claims import CLAIMS, registry, reproduce, select, standings
-from georecall.claims.claim import PRESETS, Claim, Judgement
+import georecall.claims
+from georecall.claims import CLAIMS, find_claims, registry, reproduce, select, standings
+from georecall.claims.claim import PRESETS, Claim
+from georecall.claims.judgement import Judgement
 from georecall.claims.status import NOT_RECORDED
 from georecall.errors import FolderError, GeorecallError
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.sweeps import Cell
 
 
-class CubeCell(Cell):
+class Volume(Record):
+    """Of a cube."""
+
+    volume: int
+
+
+class CubeCell(Cell[Volume]):
     """A cell that is measured in no time, fails for side 0, and counts how often."""
 
     side: int
     measured: ClassVar[list[int]] = []
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Volume:  # noqa: ARG002
         self.measured.append(self.side)
-        return {"volume": 1 // self.side * self.side**3}
+        return Volume(volume=1 // self.side * self.side**3)
 
 
 def a_claim(name: str, *sides: int, **fields: Any) -> Claim:
@@ -33,9 +42,9 @@ def a_claim(name: str, *sides: int, **fields: Any) -> Claim:
             "source": "ours",
             "criterion": "volume = side³",
             "cells": lambda _preset: [CubeCell(side=side) for side in sides],
-            "judge": lambda results: Judgement(
-                verdict="holds" if sum(r["volume"] for r in results) < 30 else "fails",
-                measured=f"{len(results)} cubes",
+            "judge": lambda results: Judgement.saying(
+                "holds" if sum(one.result.volume for one in results) < 30 else "fails",
+                f"{len(results)} cubes",
             ),
         }
         | fields
@@ -165,3 +174,24 @@ def test_finished_cells_are_kept_when_a_claim_gets_more(settle):
     settle([a_claim("S1", 1, 2)])
     settle([a_claim("S1", 1, 2, 3)])
     assert CubeCell.measured == [1, 2, 3]
+
+
+def test_a_file_in_the_package_is_all_that_a_claim_takes(tmp_path, monkeypatch):
+    (tmp_path / "cubes_of_a_test.py").write_text(
+        "from dataclasses import replace\n\nfrom georecall.claims.one_hop import K1\n\n"
+        "K12 = replace(K1, id='K12')\nX1 = replace(K1, id='X1')\n"
+    )
+    monkeypatch.setattr("georecall.claims.__path__", [*georecall.claims.__path__, str(tmp_path)])
+    ids = [claim.id for claim in find_claims()]
+    assert ids == [*(claim.id for claim in CLAIMS[:5]), "K12", *(claim.id for claim in CLAIMS[5:]), "X1"]
+    (tmp_path / "again_cubes_of_a_test.py").write_text(
+        "from georecall.claims.one_hop import K1 as ONE\n\n"
+        "from dataclasses import replace\n\nK1 = replace(ONE)\n"
+    )
+    with pytest.raises(GeorecallError, match="got two of K1"):
+        find_claims()
+
+
+def test_what_is_told_of_an_outcome_is_read_back(settle):
+    (outcome,) = settle([a_claim("S1", 1)]).values()
+    assert Judgement.read(outcome.judgement.to_dict()) == outcome.judgement

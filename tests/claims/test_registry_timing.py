@@ -1,54 +1,56 @@
 """What claims will take: measured times where they are known, shared cells once, cells that are done for nothing."""
 
-from typing import Any
-
 import pytest
 
 from georecall.claims import CLAIMS, timing
-from georecall.claims.claim import PRESETS, Claim, Judgement
+from georecall.claims.claim import PRESETS, Claim, Time
+from georecall.claims.judgement import Judgement
 from georecall.claims.sizes import listed, sizes_text
-from georecall.claims.timing import expectations, known_times, minutes_here, steps_a_second
+from georecall.claims.timing import expectations, minutes_here, steps_a_second
 from georecall.claims.total import TASK, TotalProgress
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.sweeps import Cell
 
 
-class NumberCell(Cell):
+class Number(Record):
+    """The number itself."""
+
+    n: int
+
+
+class NumberCell(Cell[Number]):
     """A cell that is measured in no time."""
 
     n_subjects: int
     seeds: int = 3
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
-        return {"n": self.n_subjects}
+    def measure(self, progress: Progress) -> Number:  # noqa: ARG002
+        return Number(n=self.n_subjects)
 
 
-def a_claim(name: str, *numbers: int) -> Claim:
+def a_claim(name: str, *numbers: int, seconds: float | None = None) -> Claim:
     return Claim(
         id=name,
         statement="",
         source="",
         criterion="",
         cells=lambda _preset: [NumberCell(n_subjects=number) for number in numbers],
-        judge=lambda _results: Judgement(verdict="holds", measured=""),
+        judge=lambda _results: Judgement.saying("holds", ""),
+        times={} if seconds is None else {"quick": Time(seconds)},
     )
 
 
 @pytest.fixture
-def times(monkeypatch):
-    """S1 takes 40 s and S2 100 s; of S3 nothing is known."""
-    seconds = {"S1": 40.0, "S2": 100.0}
-    known = {
-        "reference": {"steps_a_second": 1000.0},
-        "core_seconds": {name: {"quick": {"seconds": s, "how": "measured"}} for name, s in seconds.items()},
-    }
-    monkeypatch.setattr(timing, "known_times", lambda: known)
+def _reference(monkeypatch):
+    """The reference machine makes 1000 steps a second."""
+    monkeypatch.setattr(timing, "REFERENCE_STEPS", 1000.0)
 
 
-ONE, SHARING, UNKNOWN = a_claim("S1", 1, 2, 3, 4), a_claim("S2", 3, 4, 5, 6), a_claim("S3", 7)
+ONE, SHARING = a_claim("S1", 1, 2, 3, 4, seconds=40.0), a_claim("S2", 3, 4, 5, 6, seconds=100.0)
+UNKNOWN = a_claim("S3", 7)
 
 
-@pytest.mark.usefixtures("times")
 def test_shared_cells_count_for_the_first_claim_only(tmp_path):
     first, second = expectations([ONE, SHARING], "quick", tmp_path)
     assert (first.own, first.seconds_left) == (4, 40)
@@ -57,7 +59,6 @@ def test_shared_cells_count_for_the_first_claim_only(tmp_path):
     assert (alone.own, alone.seconds_left) == (4, 100)
 
 
-@pytest.mark.usefixtures("times")
 def test_cells_that_are_done_cost_nothing(tmp_path):
     for number in (1, 3, 5):
         NumberCell(n_subjects=number).run(tmp_path, no_progress)
@@ -66,7 +67,6 @@ def test_cells_that_are_done_cost_nothing(tmp_path):
     assert (second.done, second.own_done, second.seconds_left) == (2, 1, 25)
 
 
-@pytest.mark.usefixtures("times")
 def test_what_nobody_has_measured_is_unknown_until_it_is_done(tmp_path):
     (before,) = expectations([UNKNOWN], "quick", tmp_path)
     assert (before.how, before.seconds_left) == ("unknown", None)
@@ -75,7 +75,7 @@ def test_what_nobody_has_measured_is_unknown_until_it_is_done(tmp_path):
     assert after.seconds_left == 0
 
 
-@pytest.mark.usefixtures("times")
+@pytest.mark.usefixtures("_reference")
 def test_a_machine_half_as_quick_takes_twice_as_long_and_two_workers_half(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "steps_a_second", lambda: 500.0)
     (expected,) = expectations([ONE], "quick", tmp_path)
@@ -84,7 +84,6 @@ def test_a_machine_half_as_quick_takes_twice_as_long_and_two_workers_half(tmp_pa
     assert minutes_here(100)(expected) == pytest.approx(20 / 60)
 
 
-@pytest.mark.usefixtures("times")
 def test_the_total_weighs_claims_by_their_times_and_counts_what_is_done_at_once(tmp_path):
     NumberCell(n_subjects=1).run(tmp_path, no_progress)
     heard = []
@@ -98,7 +97,6 @@ def test_the_total_weighs_claims_by_their_times_and_counts_what_is_done_at_once(
     assert [news[:3] for news in heard if news[0] != TASK][1] == ("S1", 4, 4)
 
 
-@pytest.mark.usefixtures("times")
 def test_news_of_other_work_are_passed_on(tmp_path):
     heard = []
     total = TotalProgress(lambda *news: heard.append(news), expectations([ONE], "quick", tmp_path))
@@ -111,14 +109,10 @@ def test_a_moment_of_training_is_timed():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_times_that_come_with_georecall_say_how_they_are_known(preset):
-    known = known_times()
-    assert known["formula"]
-    assert known["reference"]["steps_a_second"] > 0
-    for name, times in known["core_seconds"].items():
-        assert name in {claim.id for claim in CLAIMS}
-        assert times[preset]["seconds"] >= 0
-        assert times[preset]["how"] in {"measured", "estimated"}
+def test_every_claim_says_what_it_takes_and_how_that_is_known(preset):
+    for claim in CLAIMS:
+        assert claim.times[preset].seconds >= 0
+        assert claim.times[preset].how in {"measured", "estimated"}
 
 
 def test_sizes_are_said_in_words():

@@ -1,15 +1,16 @@
 """C7 is judged by the method chosen on other worlds: it holds for the construction, not without selectors."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from planted import measured
 
 from georecall.claims.claim import PRESETS
 from georecall.claims.recipes import coded
 from georecall.claims.registry import CLAIMS
-from georecall.claims.trained_cells import TransferCell
-from georecall.claims.transfer import C7, chosen_method
+from georecall.claims.transfer import C7
 from georecall.constructions.associative import Associative
 from georecall.constructions.one_hop import OneHop
 from georecall.facts.worlds import random_bijections
@@ -17,6 +18,7 @@ from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
 from georecall.training.trainer import fresh_model
 from georecall.transfer.freeze_and_swap import swap_worlds
+from georecall.transfer.transfer_cell import TransferCell, TransferResult
 
 TINY = {"dim": 8, "width": 12, "attribute_dim": 5, "steps": 4, "check_every": 4, "batch": 32}
 
@@ -36,10 +38,10 @@ def result(model_of, relations, recipe="coded", methods=("ridge", "selector")):
     model, untrained = model_of(table), fresh_model(table, asked.training)
     parts = {"choosing": (model, 1), "transfer": (model, 2), "untrained": (untrained, 2)}
     swaps = {
-        part: {m: swap_worlds(given, table, method=m, worlds=2, seed=seed).to_dict() for m in methods}
+        part: {m: swap_worlds(given, table, method=m, worlds=2, seed=seed) for m in methods}
         for part, (given, seed) in parts.items()
     }
-    return asked.config | {"recall": [1.0]} | swaps
+    return measured(asked, TransferResult(recall=(1.0,), **swaps))
 
 
 def constructed(table):
@@ -64,7 +66,7 @@ def test_it_holds_for_the_construction_and_says_what_was_measured():
     judgement = C7.judge([result(constructed, relations) for relations in (2, 4)])
     assert judgement.verdict == "holds"
     for part in ("N = 64", "R = 2", "R = 4", "d = 8", "a = 5", "2 seeds", "2 new worlds", "4 steps", "chance 0.0156",
-                 "1.000 by ridge", "random embeddings", "untrained model"):  # fmt: skip
+                 "by ridge 1.000", "random embeddings", "untrained model"):  # fmt: skip
         assert part in judgement.measured
 
 
@@ -88,19 +90,24 @@ def test_the_plain_recipe_and_other_relation_counts_are_stated_and_not_judged():
     beside = [result(untrained, 2, "plain"), result(untrained, 3)]
     judgement = C7.judge([*judged, *beside])
     assert judgement.verdict == "holds"
-    assert "plain, R = 2" in judgement.measured
+    assert "[plain, N = 64, R = 2" in judgement.measured
     assert C7.judge(beside).verdict == "fails"
 
 
 def with_numbers(found, part, method, **numbers):
-    changed = {name: found[part][method][name] | {"mean": value} for name, value in numbers.items()}
-    return found | {part: found[part] | {method: found[part][method] | changed}}
+    swaps = getattr(found.result, part)
+    changed = {
+        name: getattr(swaps[method], name).model_copy(update={"values": np.full(2, value)})
+        for name, value in numbers.items()
+    }
+    swaps = swaps | {method: swaps[method].model_copy(update=changed)}
+    return replace(found, result=found.result.model_copy(update={part: swaps}))
 
 
 def test_the_method_is_chosen_on_worlds_that_are_not_reported():
     found = with_numbers(result(constructed, 2), "choosing", "ridge", accuracy=0.1)
     found = with_numbers(found, "transfer", "selector", accuracy=0.2)
-    assert chosen_method(found) == "selector"
+    assert found.result.method == "selector"
     assert "0.200" in C7.judge([found]).measured
     assert C7.judge([found]).verdict == "fails"
 
@@ -113,11 +120,11 @@ def test_random_embeddings_that_recall_more_than_five_times_chance_are_a_failure
 
 def test_a_cell_reports_every_method_on_both_sets_of_worlds_and_before_training():
     found = cell(2).measure(no_progress)
-    parts = [found[part] for part in ("choosing", "transfer", "untrained")]
+    parts = [found.choosing, found.transfer, found.untrained]
     assert all(list(part) == ["ridge", "selector"] for part in parts)
-    assert parts[0]["ridge"]["random"] != parts[1]["ridge"]["random"]
-    assert parts[1]["selector"]["ranks"] != parts[2]["selector"]["ranks"]
-    assert len(found["recall"]) == 2
+    assert parts[0]["ridge"].random.to_dict() != parts[1]["ridge"].random.to_dict()
+    assert parts[1]["selector"].ranks.to_dict() != parts[2]["selector"].ranks.to_dict()
+    assert len(found.recall) == 2
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -9,7 +9,7 @@ import torch
 
 from georecall.cli.capacity import _show_laws
 from georecall.scaling import laws as scaling
-from georecall.training.recall_cell import RecallCell
+from georecall.training.recall_cell import Parameters, RecallCell, RecallResult
 
 GRID = (
     "capacity",
@@ -38,12 +38,12 @@ def measured(monkeypatch):
             * (cell.n_subjects.bit_length() - 1)
             // (2 if cell.training.freeze == "none" else 1)
         )
-        return {
-            "recall": [float(cell.training.dim >= turn + seed) for seed in range(cell.training.seeds)],
-            "steps": 10,
-            "questions": 16,
-            "parameters": {"trained": 100 * cell.training.dim, "frozen": 0},
-        }
+        return RecallResult(
+            recall=[float(cell.training.dim >= turn + seed) for seed in range(cell.training.seeds)],
+            steps=10,
+            questions=16,
+            parameters=Parameters(trained=100 * cell.training.dim, frozen=0),
+        )
 
     monkeypatch.setattr(RecallCell, "measure", measure)
     monkeypatch.setattr(scaling, "RESAMPLES", 10)

@@ -3,32 +3,40 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
 from georecall.claims import CLAIMS, claim, one_hop, registry
-from georecall.claims.claim import Claim, Judgement
+from georecall.claims.claim import Claim
+from georecall.claims.judgement import Judgement
 from georecall.cli import reproduce
 from georecall.progress import Progress
+from georecall.records import Record
 from georecall.sweeps import Cell, ProcessEngine, SerialEngine, run_sweep
 
 
-class SquareCell(Cell):
+class Area(Record):
+    """Of a square."""
+
+    area: int
+
+
+class SquareCell(Cell[Area]):
     """A cell that is measured in no time, and counts how often."""
 
     side: int
     measured: ClassVar[list[int]] = []
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Area:  # noqa: ARG002
         self.measured.append(self.side)
-        return {"area": self.side**2}
+        return Area(area=self.side**2)
 
 
 class Faulty(SquareCell):
     """Fails while the file `fault` exists."""
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> Area:
         if Path("fault").exists():
             raise RuntimeError("out of squares")
         return super().measure(progress)
@@ -41,9 +49,7 @@ def _claim(name: str, verdict: str, kind: type[SquareCell] = SquareCell) -> Clai
         source="ours",
         criterion="area = side²",
         cells=lambda preset: [kind(side=side) for side in range(1, 3 if preset == "quick" else 5)],
-        judge=lambda results: Judgement(
-            verdict=verdict, measured=f"{sum(r['area'] for r in results)} in all"
-        ),
+        judge=lambda results: Judgement.saying(verdict, f"{sum(one.result.area for one in results)} in all"),
     )
 
 
@@ -156,7 +162,7 @@ def test_a_claim_that_lacks_something_is_skipped_and_says_what(cli, monkeypatch)
 class Interrupting(SquareCell):
     """The user presses Ctrl-C at side 2, while the file `impatience` exists."""
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> Area:
         if self.side == 2 and Path("impatience").exists():
             raise KeyboardInterrupt
         return super().measure(progress)
@@ -267,7 +273,8 @@ def test_a_real_claim_is_settled(cli, monkeypatch):
     monkeypatch.setattr(one_hop, "RELATIONS", (2,))
     (outcome,) = cli("reproduce", "--claims", "k1", "--json").json
     assert (outcome["id"], outcome["verdict"]) == ("K1", "holds")
-    assert "16 facts in 1 worlds" in outcome["measured"]
+    assert "worlds 1; facts 16; " in outcome["measured"]
+    assert [quantity["name"] for quantity in outcome["findings"][0]["quantities"]][:2] == ["worlds", "facts"]
 
 
 def test_a_folder_without_cells_is_no_report_to_plot(cli):

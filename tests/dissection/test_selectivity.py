@@ -31,9 +31,9 @@ def test_the_index_is_its_formula_and_silent_units_have_none():
     activations = np.array(
         [[[4.0, 2.0, 1.0, 6.0, 0.0], [0.0, 2.0, 1.0, 3.0, 0.0], [0.0, 2.0, 0.0, 3.0, 0.0]]]
     )
-    found = Selectivity(activations=activations)
+    found = Selectivity.of(activations)
     np.testing.assert_allclose(found.index, [[1, 0, 1 / 3, 1 / 3, np.nan]])
-    assert found.silent.tolist() == [[False] * 4 + [True]]
+    assert found.is_silent.tolist() == [[False] * 4 + [True]]
     assert found.relation_of_unit[0, [0, 3, 4]].tolist() == [0, 0, -1]
     assert found.mean_index.values[0] == pytest.approx((1 + 0 + 2 / 3) / 4)
     assert found.to_dict()["index"][0][4] is None
@@ -42,7 +42,7 @@ def test_the_index_is_its_formula_and_silent_units_have_none():
 
 def test_with_one_relation_or_only_silent_units_there_is_no_index():
     for activations in (np.ones((1, 1, 2)), np.zeros((1, 3, 2))):
-        assert Selectivity(activations=activations).to_dict()["mean_index"]["mean"] is None
+        assert Selectivity.of(activations).to_dict()["mean_index"]["mean"] is None
 
 
 def test_without_its_units_a_relation_is_forgotten_and_no_other(geometric):
@@ -64,7 +64,7 @@ def test_units_of_a_key_value_memory_hold_single_facts_so_none_found_in_training
 ):
     # Each unit serves one fact, so it is selective by design; as a circuit of a relation it does not generalise.
     assert key_value.selectivity.mean_index.values[0] == 1
-    assert key_value.selectivity.silent.sum() == 3 * key_value.held_out_subjects
+    assert key_value.selectivity.is_silent.sum() == 3 * key_value.held_out_subjects
     assert key_value.ablation.ablated.values.min() == 1
 
 
@@ -139,4 +139,4 @@ def test_closed_gates_have_no_rank_and_no_agreement():
     assert found.gates.to_dict()["energy_ranks"]["mean"] == [None] * 3
     assert found.gates.to_dict()["agreement"]["mean"] == [[None] * 3] * 3
     assert found.ablation.units.tolist() == [[0] * 3] * 3
-    assert found.selectivity.silent.all()
+    assert found.selectivity.is_silent.all()

@@ -105,7 +105,7 @@ def test_batches_give_what_a_loop_gives_and_are_20_times_as_fast():
     model, rng = specimens.untrained(members=1), np.random.default_rng(4)
     specimen = Specimen.of(model, specimens.TABLE, seed=0)
     matrices = 3 * rng.standard_normal((1, 3, 20, 6))
-    fit = SuperpositionFit(offset=np.zeros((1, 20)), matrices=matrices, strengths=np.ones(1))
+    fit = SuperpositionFit(offset=np.zeros((1, 20)), matrices=matrices)
     started = time.perf_counter()
     found = swap_components(specimen, fit, rng=np.random.default_rng(7))
     batched = (time.perf_counter() - started) / (found.samples * (len(SCALES) + 2) * 3)

@@ -13,7 +13,9 @@ from georecall.report.capacity_tables import tried, write_tried
 from georecall.scaling.laws import CapacityPoint
 from georecall.theory.bounds import one_hop_bits
 from georecall.theory.sizes import one_hop_size
-from georecall.training.capacity import CapacityCell
+from georecall.sweeps import Measured
+from georecall.sweeps.cells import About
+from georecall.training.capacity import CapacityCell, CapacityResult
 from georecall.training.runs import parameter_counts
 from georecall.training.trainer import fresh_model
 
@@ -106,15 +108,17 @@ def test_it_can_be_drawn(tmp_path, points):
 
 
 def result(cell, recall, least):
-    return cell.config | {
-        "recall": recall, "least": least, "steps": 100, "censored": None in least, "threshold": None,
-    }  # fmt: skip
+    found = CapacityResult(
+        least=least, tried=tuple(recall), monotone=True, threshold=None, recall=recall, questions=16, steps=100,
+        steps_taken=100, parameters=None,
+    )  # fmt: skip
+    return Measured(cell=cell, result=found, about=About(seconds=1.0))
 
 
 CELL = CapacityCell(n_subjects=8, n_relations=2, seeds=2)
 RESULTS = [
-    result(CELL, {"1": [0.1, 0.2], "2": [1.0, 0.5]}, [2, None]),
-    result(CELL.model_copy(update={"freeze": "subjects"}), {"3": [0.3, 0.4]}, [None, None]),
+    result(CELL, {1: (0.1, 0.2), 2: (1.0, 0.5)}, (2, None)),
+    result(CELL.model_copy(update={"freeze": "subjects"}), {3: (0.3, 0.4)}, (None, None)),
 ]
 
 

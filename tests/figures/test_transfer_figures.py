@@ -1,39 +1,53 @@
 """Figures of transfer show every recipe and method with its controls."""
 
+import numpy as np
 import pytest
 
 from georecall.claims.claim import Outcome
+from georecall.claims.judgement import Judgement
+from georecall.claims.recipes import RECIPES
+from georecall.claims.transfer import C7
 from georecall.figures.theme import save_figure
 from georecall.figures.transfer import recipe_figure, transfer_bars, transfer_rows
-from georecall.report.claim_figures import FIGURES
+from georecall.statistics.estimates import Estimate
+from georecall.sweeps import Measured
+from georecall.sweeps.cells import About
+from georecall.transfer.freeze_and_swap import Accuracy, Transfer
+from georecall.transfer.transfer_cell import TransferCell, TransferResult
 
 
-def estimate(mean, interval=None):
-    return {"members": [mean], "mean": mean, "interval": interval}
+def estimate(*values):
+    return Estimate(np.array(values))
 
 
-def result(relations, recipe, attribute_dim, interval=None):
-    swaps = {
-        method: {
-            "accuracy": estimate(accuracy, interval),
-            "random": estimate(0.02),
-            "interference": estimate(relations * 0.2),
-            "chance": 1 / 64,
-        }
+def swaps(relations, spread):
+    return {
+        method: Transfer(
+            method=method,
+            worlds=1,
+            chance=1 / 64,
+            accuracy=Accuracy.of(accuracy + np.array(spread)[:, None]),
+            random=estimate(0.02),
+            interference=estimate(relations * 0.2),
+            **dict.fromkeys(("old", "permuted", "ranks"), estimate(0.0)),
+        )
         for method, accuracy in (("ridge", 0.6), ("selector", 0.8))
     }
-    training = {"dim": 32, "attribute_dim": attribute_dim}
-    return {
-        "n_subjects": 64,
-        "n_relations": relations,
-        "recipe": recipe,
-        "training": training,
-        "transfer": swaps,
-    }
 
 
+def result(relations, recipe, attribute_dim, spread=(0.0,)):
+    sizes = {"dim": 32, "attribute_dim": attribute_dim}
+    training = RECIPES[recipe](relations, preset="quick", seeds=3).model_copy(update=sizes)
+    cell = TransferCell(n_subjects=64, n_relations=relations, recipe=recipe, training=training)
+    found = swaps(relations, spread)
+    made = TransferResult(recall=(1.0,), choosing=found, transfer=found, untrained=found)
+    return Measured(cell=cell, result=made, about=About(seconds=1.0))
+
+
+WIDE = (-0.2, 0.0, 0.2)
+"""Three members whose interval reaches beyond 0 and 1."""
 RESULTS = [
-    result(relations, recipe, dim, [0.5, 1.1])
+    result(relations, recipe, dim, WIDE)
     for relations in (2, 4)
     for recipe, dim in (("plain", None), ("coded", 8))
 ]
@@ -48,7 +62,12 @@ def test_a_row_has_what_was_measured_and_an_interval_within_0_and_1():
     plain, selector, coded = transfer_rows(RESULTS[:2])[:3]
     assert (plain["attribute_dim"], coded["attribute_dim"]) == (32, 8)
     assert (plain["method"], selector["method"]) == ("ridge", "selector")
-    assert (plain["accuracy"], plain["low"], plain["high"]) == (0.6, 0.5, 1.0)
+    low, _ = estimate(0.4, 0.6, 0.8).interval
+    assert (plain["accuracy"], plain["low"], plain["high"]) == (
+        pytest.approx(0.6),
+        pytest.approx(float(low)),
+        1.0,
+    )
     assert (plain["random"], plain["chance"], plain["interference"]) == (0.02, 1 / 64, 0.4)
 
 
@@ -92,8 +111,6 @@ def test_they_can_be_saved_with_every_mark_in_place(tmp_path, draw):
 
 
 def test_c7_is_drawn_with_its_verdict():
-    outcome = Outcome(
-        id="C7", statement="", source="", verdict="holds", measured="", criterion="", preset="quick", seconds=0.0,
-        results=tuple(RESULTS),
-    )  # fmt: skip
-    assert "C7, quick: holds" in str(FIGURES["C7"](outcome).to_dict()["title"])
+    said = Judgement.saying("holds", "")
+    outcome = Outcome(claim=C7, preset="quick", judgement=said, results=tuple(RESULTS))
+    assert "C7, quick: holds" in str(outcome.figure.to_dict()["title"])

@@ -82,7 +82,7 @@ def test_the_mean_over_others_is_of_those_that_a_subject_has():
 
 
 def test_what_nobody_was_asked_is_null(effect):
-    found = effect.to_dict()
+    found = effect.summary.to_dict()
     assert found["others"]["job"] is None
     assert found["others"]["pet"]["value"] == pytest.approx(np.nanmean(effect.others["pet"]))
     assert (found["layer"], found["subjects"]) == (1, 3)
@@ -107,7 +107,7 @@ def test_random_directions_have_the_norms_of_the_components(llama, monkeypatch):
 
 def test_one_seed_gives_the_same_effect_and_another_only_other_random_directions(llama, effect):
     again, other = (effect_of(llama, a_swap(), seed=seed) for seed in (0, 1))
-    assert again.to_dict() == effect.to_dict()
+    assert again.summary.to_dict() == effect.summary.to_dict()
     np.testing.assert_array_equal(other.towards, effect.towards)
     assert (other.towards_at_random != effect.towards_at_random).all()
 
@@ -120,7 +120,7 @@ def test_an_answer_follows_if_it_moves_further_than_at_random(gain, follows):
     effect = SwapEffect(
         relation="r", layer=1, towards=towards, towards_at_random=at_random, others={}, others_at_random={}
     )
-    assert effect.follows == effect.to_dict()["follows"] == follows
+    assert effect.follows == effect.summary.follows == follows
 
 
 def test_no_swaps_have_no_effects(llama):

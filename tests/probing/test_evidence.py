@@ -11,7 +11,8 @@ from georecall.probing.controls import probe_with_controls
 from georecall.probing.evidence import score_by_input, weigh_evidence
 from georecall.probing.relations import choose_targets
 from georecall.statistics.comparisons import compare
-from georecall.statistics.intervals import Interval, mean_interval, number, rate_interval, ratio_interval
+from georecall.statistics.intervals import Interval, mean_interval, rate_interval, ratio_interval
+from georecall.statistics.wording import number
 from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 

@@ -13,7 +13,7 @@ from georecall.language_models.answers import score_answers
 from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.prompts import Template
 from georecall.memory import FactMemory
-from georecall.probing.knowledge import Knowledge, recall_facts
+from georecall.probing.knowledge import Knowledge, Recalled, recall_facts
 
 TABLE = FactTable.from_facts(
     [
@@ -109,7 +109,7 @@ def test_known_is_recalled_in_at_least_one_template():
     assert found.known.tolist() == [[True, False], [False, False]]
     np.testing.assert_array_equal(found.rates, [0.5, np.nan])
     rates = {"a {subject}": 0.5, "{subject}": 0.0}
-    assert found.to_dict() == {"capital": {"facts": 2, "known": 1, "rate": 0.5, "templates": rates}}
+    assert found.by_relation == {"capital": Recalled(facts=2, known=1, rate=0.5, templates=rates)}
 
 
 def shown(monkeypatch, **options) -> list[str]:
@@ -147,9 +147,10 @@ def test_a_seed_fixes_the_examples(monkeypatch):
 
 def test_the_outcome_is_json():
     found = recall_facts(families.tiny("llama"), TABLE, {"capital": [CAPITAL]})
-    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert list(content) == ["capital"]
-    assert content["capital"]["facts"] == 4
+    assert list(found.by_relation) == ["capital"]
+    capital = found.by_relation["capital"]
+    assert Recalled.read(json.loads(json.dumps(capital.to_dict(), allow_nan=False))) == capital
+    assert capital.facts == 4
 
 
 @pytest.mark.parametrize(

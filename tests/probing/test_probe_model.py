@@ -84,7 +84,9 @@ def test_the_superposition_of_a_compiled_memory_is_found_where_it_was_written(ar
 
 def test_two_runs_give_the_same_bytes_on_any_number_of_threads(llama, report, cache):
     again = probed(llama, cache, n_jobs=2)
-    assert json.dumps(again.to_dict(), allow_nan=False) == json.dumps(report.to_dict(), allow_nan=False)
+    assert json.dumps(again.summary.to_dict(), allow_nan=False) == json.dumps(
+        report.summary.to_dict(), allow_nan=False
+    )
 
 
 def test_a_second_run_reads_everything_from_the_cache(llama, cache, runs):
@@ -93,7 +95,7 @@ def test_a_second_run_reads_everything_from_the_cache(llama, cache, runs):
     runs.clear()
     second = probed(llama, cache, swaps=0)
     assert runs == []
-    assert second.to_dict() == first.to_dict()
+    assert second.summary.to_dict() == first.summary.to_dict()
 
 
 def test_facts_are_asked_anew_with_examples_and_states_are_not(llama, cache, runs):
@@ -112,7 +114,7 @@ def test_an_interrupted_probe_goes_on_where_it_was(llama, cache, runs, report):
         probed(llama, cache, progress=interrupt)
     runs.clear()
     found = probed(llama, cache)
-    assert found.to_dict() == report.to_dict()
+    assert found.summary.to_dict() == report.summary.to_dict()
     places = [place for place, who in enumerate(runs) if who == "hidden_states"]
     assert len(places) == len(TABLE.relations)  # the prompts' final states, one batch a relation
 
@@ -130,7 +132,7 @@ def test_only_facts_that_the_model_recalls_are_probed_if_that_is_asked(llama, ca
     assert [evidence.subjects for evidence in found.findings.evidence] == [23, 30]
     assert found.findings.joint.subjects == 23
     assert found.linear_relations["r0"].subjects == 23
-    said = found.to_dict()
+    said = found.summary.to_dict()
     assert said["facts"] == 53
     assert (said["knowledge"]["r0"]["known"], said["knowledge"]["r0"]["facts"]) == (23, 30)
 
@@ -150,12 +152,12 @@ def test_relations_that_cannot_be_probed_are_skipped_with_a_reason_and_the_other
     assert all(found.findings.skipped.values())
     assert found.findings.relations == tuple(found.linear_relations) == ("good",)
     assert [effect.relation for effect in found.swaps] == ["good"]
-    assert found.to_dict()["knowledge"].keys() == {"good", "constant", "few"}
+    assert found.summary.to_dict()["knowledge"].keys() == {"good", "constant", "few"}
 
 
 @pytest.mark.parametrize("layers", [(3, 1), (2,)])
 def test_chosen_layers_are_called_by_their_numbers_everywhere(layers, llama, cache):
-    found = probed(llama, cache, layers=layers).to_dict()
+    found = probed(llama, cache, layers=layers).summary.to_dict()
     expected = [0, *sorted(layers)]
     findings = found["findings"]
     assert findings["layers"] == findings["joint"]["layers"] == expected
@@ -258,11 +260,11 @@ def test_a_relation_with_one_attribute_among_the_subjects_of_the_fit_is_not_swap
 
 
 def test_no_swaps_are_made_if_none_are_asked(llama, cache):
-    assert probed(llama, cache, swaps=0).to_dict()["swaps"] == {}
+    assert probed(llama, cache, swaps=0).summary.to_dict()["swaps"] == {}
 
 
 def test_a_report_says_what_was_asked(report, llama):
-    said = report.to_dict()
+    said = report.summary.to_dict()
     assert (said["model"], said["digest"]) == (llama.name, llama.digest)
     assert (said["subjects"], said["facts"]) == (30, 60)
     assert said["templates"]["relations"]["r0"] == ["The r0 of {subject} is"]

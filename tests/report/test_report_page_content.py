@@ -7,13 +7,16 @@ from html.parser import HTMLParser
 import altair as alt
 import pytest
 
-from georecall.report.claim_figures import claim_figure, stamp
 from georecall.report.embedded import embedded
 from georecall.report.page import page_html, write_page
-from georecall.report.page_text import duration, environments, measured_groups, remarks, what_was_run
+from georecall.report.page_text import duration, environments, remarks, what_was_run
+from georecall.claims.judgement import Finding, Judgement
+from georecall.statistics.quantities import Quantity
 from reports import (
     MARKUP,
     NAMES,
+    Planted,
+    PlantedCell,
     capacity,
     one_hop,
     outcome,
@@ -136,9 +139,9 @@ def test_a_report_without_results_has_a_page(tmp_path):
 
 
 def test_a_figure_is_described_from_its_data():
-    figure = claim_figure(one_hop())
+    figure = one_hop().figure
     assert figure is not None
-    found = embedded(figure, stamp=stamp(one_hop()))
+    found = embedded(figure, stamp=one_hop().stamp)
     assert found.caption == ("One hop: d against N",)
     assert found.label == "One hop: d against N. dimension d = R·p against subjects N, from 14 to 28"
     (table,) = found.tables
@@ -147,9 +150,9 @@ def test_a_figure_is_described_from_its_data():
 
 
 def test_every_set_of_data_is_one_table_under_the_heading_of_its_panel():
-    figure = claim_figure(capacity())
+    figure = capacity().figure
     assert figure is not None
-    found = embedded(figure, stamp=stamp(capacity()))
+    found = embedded(figure, stamp=capacity().stamp)
     assert [table.heading for table in found.tables] == ["R = 2"] * 3 + ["R = 4"] * 3 + ["All worlds"]
     assert found.caption[0] == "Least dimension that recalls the facts"
 
@@ -170,17 +173,17 @@ def test_colours_get_names_where_the_page_decides_and_stay_where_a_cell_does():
     assert next(iter(spec["datasets"].values())) == [{"x": 1, "colour": "white"}]
 
 
-def test_a_long_sentence_becomes_lists_by_world():
-    groups = measured_groups("in all 3; [N = 8, R = 2] first; second; [N = 16] third")
-    assert [(group.heading, group.statements) for group in groups] == [
-        ("", ("in all 3",)),
-        ("N = 8, R = 2", ("first", "second")),
-        ("N = 16", ("third",)),
-    ]
+def test_what_was_measured_is_a_list_below_each_world():
+    finding = Finding(
+        world="N = 8, R = 2", quantities=(Quantity(name="first", value=1), Quantity(name="a; b", value=2))
+    )
+    judgement = Judgement(verdict="holds", key="", findings=(Finding(note="in all 3"), finding))
+    text = Text(page_html([outcome("S1", "holds", judgement=judgement)])).text
+    assert "in all 3 N = 8, R = 2 first 1 a; b 2" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_what_cells_do_not_have_is_left_out():
-    found = what_was_run(outcome("S1", "holds", standing({"seconds": 2.0})))
+    found = what_was_run(outcome("S1", "holds", standing(PlantedCell(), Planted(), seconds=12.5)))
     assert found == {
         "Subjects N": "64",
         "Relations R": "2",

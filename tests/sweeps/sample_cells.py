@@ -5,9 +5,8 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
-
 from georecall.progress import Progress
+from georecall.records import Record
 from georecall.sweeps.cells import Cell
 
 
@@ -22,82 +21,107 @@ def noted(log: Path) -> list[str]:
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
 
-class Logged(Cell):
+class Squared(Record):
+    square: int
+    process: int
+
+
+class Logged(Cell[Squared]):
     """Notes that it is measured, and takes its time."""
 
     number: int
     log: str
     seconds: float = 0.0
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Squared:  # noqa: ARG002
         note(self.log, self.number)
         time.sleep(self.seconds)
-        return {"square": self.number**2, "process": os.getpid()}
+        return Squared(square=self.number**2, process=os.getpid())
 
 
-class Failing(Cell):
+class Mended(Record):
+    mended: bool
+
+
+class Failing(Cell[Mended]):
     """Fails while the file `fault` exists."""
 
     fault: str
     number: int = 0
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Mended:  # noqa: ARG002
         if Path(self.fault).exists():
             raise RuntimeError(f"no luck with {self.number}\nsecond line")
-        return {"mended": True}
+        return Mended(mended=True)
 
 
-class Diverging(Cell):
+class Loss(Record):
+    loss: float
+
+
+class Diverging(Cell[Loss]):
     """Its loss is NaN."""
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
-        return {"loss": math.nan}
+    def measure(self, progress: Progress) -> Loss:  # noqa: ARG002
+        return Loss(loss=math.nan)
 
 
-class Interrupted(Cell):
+class Interrupted(Cell[Loss]):
     """The user presses Ctrl-C."""
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Loss:  # noqa: ARG002
         raise KeyboardInterrupt
 
 
-class Deadly(Cell):
+class Survived(Record):
+    survived: bool
+
+
+class Deadly(Cell[Survived]):
     """Kills the process that measures it, until that was done `times` times."""
 
     log: str
     times: int
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Survived:  # noqa: ARG002
         note(self.log, "deadly")
         if noted(Path(self.log)).count("deadly") <= self.times:
             os.kill(os.getpid(), signal.SIGKILL)
-        return {"survived": True}
+        return Survived(survived=True)
 
 
-class Threads(Cell):
+class Told(Record):
+    torch: int
+    told: str | None
+    process: int
+
+
+class Threads(Cell[Told]):
     """How many threads torch has, and what the libraries under it are told."""
 
     number: int
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Told:  # noqa: ARG002
         import torch  # noqa: PLC0415
 
-        return {
-            "torch": torch.get_num_threads(),
-            "told": os.environ.get("OMP_NUM_THREADS"),
-            "process": os.getpid(),
-        }
+        return Told(
+            torch=torch.get_num_threads(), told=os.environ.get("OMP_NUM_THREADS"), process=os.getpid()
+        )
 
 
-class Sum(Cell):
+class Total(Record):
+    sum: int
+
+
+class Sum(Cell[Total]):
     """Made of other cells."""
 
     log: str
     parts: tuple[int, ...]
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> Total:
         raise NotImplementedError
 
-    def result_in(self, root: Path, progress: Progress) -> dict[str, Any]:
+    def result_in(self, root: Path, progress: Progress) -> Total:
         cells = [Logged(number=number, log=self.log) for number in self.parts]
-        return {"sum": sum(cell.run(root, progress)["square"] for cell in cells)}
+        return Total(sum=sum(cell.run(root, progress).square for cell in cells))

@@ -4,30 +4,36 @@ import json
 import math
 import threading
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 from sample_cells import Diverging, Logged, Sum, noted
 
 from georecall.errors import FolderError
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.sweeps.cells import Cell
 
 
-class Counted(Cell):
+class Doubled(Record):
+    twice: int
+
+
+class Counted(Cell[Doubled]):
     """Counts how often it is measured."""
 
     measured: ClassVar[list[float]] = []
     size: int
     rate: float = 0.5
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> Doubled:
         progress("counting", 1, 1)
         self.measured.append(self.rate)
         if self.rate < 0:
             raise RuntimeError("no such rate")
-        return {"twice": 2 * self.size}
+        return Doubled(twice=2 * self.size)
 
 
 def visible(folder: Path) -> list[Path]:
@@ -43,8 +49,8 @@ def _nothing_measured() -> None:
 def test_a_cell_is_measured_once_and_then_read(tmp_path):
     first = Counted(size=3).run(tmp_path, no_progress)
     assert Counted(size=3).run(tmp_path, no_progress) == first
-    assert first["twice"] == 6
-    assert first["seconds"] >= 0
+    assert first.twice == 6
+    assert Counted(size=3).measured_in(tmp_path).about.seconds >= 0
     assert len(Counted.measured) == 1
 
 
@@ -60,7 +66,8 @@ def test_its_folder_holds_config_and_result(tmp_path):
         "size": 3,
         "rate": 0.5,
     }
-    assert json.loads((folder / "result.json").read_text()) == result
+    about = cell.measured_in(tmp_path).about
+    assert json.loads((folder / "result.json").read_text()) == result.to_dict() | about.to_dict()
 
 
 def test_another_config_is_another_folder(tmp_path):
@@ -83,11 +90,14 @@ def test_a_failing_measure_leaves_nothing_and_is_tried_again(tmp_path):
 
 
 def test_a_result_that_is_not_json_leaves_nothing(tmp_path):
-    class Unwritable(Cell):
-        def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
-            return {"object": object()}
+    class Thing(Record):
+        thing: object
 
-    with pytest.raises(TypeError):
+    class Unwritable(Cell[Thing]):
+        def measure(self, progress: Progress) -> Thing:  # noqa: ARG002
+            return Thing(thing=object())
+
+    with pytest.raises(PydanticSerializationError):
         Unwritable().run(tmp_path, no_progress)
     assert visible(tmp_path) == []
 
@@ -130,8 +140,8 @@ def test_a_result_that_is_not_finite_leaves_nothing(tmp_path):
 def test_a_cell_made_of_others_runs_them_in_the_same_folder(root, log):
     whole = Sum(log=str(log), parts=(1, 2, 3))
     Logged(number=2, log=str(log)).run(root, no_progress)
-    assert whole.run(root, no_progress)["sum"] == 14
-    assert whole.run(root, no_progress)["sum"] == 14
+    assert whole.run(root, no_progress).sum == 14
+    assert whole.run(root, no_progress).sum == 14
     assert noted(log) == ["2", "1", "3"]
     assert len(visible(root)) == 4
 
@@ -158,6 +168,18 @@ DAMAGE = {
     "a result that is a list": ("result.json", "[1]", "expected a JSON object, found list"),
     "NaN in a result": ("result.json", '{"square": NaN}', "NaN"),
     "binary": ("result.json", "\udcff", "is not JSON"),
+    "another result": (
+        "result.json",
+        '{"square": "1", "process": 2}',
+        "square: Input should be a valid integer",
+    ),
+    "a result that lacks a number": ("result.json", '{"square": 1}', "process: Field required"),
+    "a result with more than there should be": (
+        "result.json",
+        '{"square": 1, "process": 2, "cube": 1}',
+        "unknown field 'cube'",
+    ),
+    "a time that is no number": ("result.json", '{"square": 1, "process": 2, "seconds": "2"}', "seconds"),
     "half a config": ("config.json", '{"kind"', "is not JSON"),
     "another config": ("config.json", '{"kind": "Logged"}', "is not the config of this cell"),
     "no config": ("config.json", None, "is missing"),

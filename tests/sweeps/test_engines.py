@@ -21,19 +21,19 @@ def test_processes_of_one_thread_each_measure_at_once(root):
     cells = [Threads(number=number) for number in range(4)]
     run_sweep(cells, root, engine=ProcessEngine(2), progress=no_progress)
     results = [cell.result(root) for cell in cells]
-    assert {(result["torch"], result["told"]) for result in results} == {(1, "1")}
-    assert os.getpid() not in {result["process"] for result in results}
+    assert {(result.torch, result.told) for result in results} == {(1, "1")}
+    assert os.getpid() not in {result.process for result in results}
 
 
 def test_one_worker_is_a_process_too(root):
     cell = Threads(number=0)
     run_sweep([cell], root, engine=ProcessEngine(1), progress=no_progress)
-    assert cell.result(root)["process"] != os.getpid()
+    assert cell.result(root).process != os.getpid()
 
 
 def test_the_serial_engine_measures_in_this_process(root, logged):
     run_sweep(logged(1), root, engine=SerialEngine(), progress=no_progress)
-    assert logged(1)[0].result(root)["process"] == os.getpid()
+    assert logged(1)[0].result(root).process == os.getpid()
 
 
 def test_progress_comes_as_cells_end(root, logged):
@@ -85,11 +85,11 @@ def test_when_a_ray_node_dies_its_cells_are_measured_elsewhere(root, log, logged
         ray.shutdown()
         cluster.shutdown()
     assert report.finished == tuple(cell.folder_name for cell in cells)
-    assert len({cell.result(root)["process"] for cell in cells}) > 1
+    assert len({cell.result(root).process for cell in cells}) > 1
     numbers = [int(number) for number in noted(log)]
     assert set(numbers) == set(range(10))
     assert len(numbers) <= 10 + 1
-    assert cells[-1].result(root)["torch"] == 1
+    assert cells[-1].result(root).torch == 1
 
 
 @NEEDS_RAY

@@ -194,7 +194,7 @@ def test_killed_at_any_moment_a_sweep_is_completed_and_nothing_is_lost_or_measur
     assert set(report.taken_over) == finished.keys()
     assert set(report.finished) == set(names(cells)) - finished.keys()
     assert len(noted(log)) - begun == count - len(finished)
-    assert all(cell.result(root)["square"] == cell.number**2 for cell in cells)
+    assert all(cell.result(root).square == cell.number**2 for cell in cells)
     assert {path.name for path in root.iterdir() if path.is_dir()} == set(names(cells))
 
 

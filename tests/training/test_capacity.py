@@ -11,7 +11,7 @@ from georecall.scaling.laws import CapacityPoint
 from georecall.sweeps import SerialEngine, run_sweep
 from georecall.training.capacity import CapacityCell
 from georecall.training.config import TrainConfig
-from georecall.training.recall_cell import RecallCell
+from georecall.training.recall_cell import Parameters, RecallCell, RecallResult
 from georecall.training.trainer import Checked
 
 TINY = {"n_subjects": 8, "n_relations": 2, "seeds": 2, "passes": 20, "least_steps": 120, "most_dim": 12}
@@ -46,12 +46,8 @@ def planted(monkeypatch):
     def plant(recall):
         def measure(cell, progress):  # noqa: ARG001
             dim = cell.training.dim
-            return {
-                "recall": recall(dim),
-                "steps": 10,
-                "questions": 16,
-                "parameters": {"trained": 100 * dim, "frozen": 0},
-            }
+            parameters = Parameters(trained=100 * dim, frozen=0)
+            return RecallResult(recall=recall(dim), steps=10, questions=16, parameters=parameters)
 
         monkeypatch.setattr(RecallCell, "measure", measure)
 
@@ -61,16 +57,16 @@ def planted(monkeypatch):
 @pytest.mark.usefixtures("one_thread")
 def test_a_search_leaves_its_runs_in_the_folder_and_a_second_measures_nothing_again(tmp_path, measured):
     found = tiny().run(tmp_path, no_progress)
-    assert len(measured) == len(set(measured)) == len(found["tried"])
-    assert runs(tmp_path) == {tiny().at(dim).folder_name for dim in found["tried"]}
+    assert len(measured) == len(set(measured)) == len(found.tried)
+    assert runs(tmp_path) == {tiny().at(dim).folder_name for dim in found.tried}
     assert tiny().run(tmp_path, no_progress) == found
-    assert sorted(measured) == found["tried"]
+    assert sorted(measured) == list(found.tried)
 
 
 def test_searches_of_one_world_share_their_runs(tmp_path, measured):
     quick = {"least_steps": 20, "passes": 1, "most_dim": 3}
-    first = tiny(**quick).run(tmp_path, no_progress)["tried"]
-    second = tiny(**quick, recheck=3).run(tmp_path, no_progress)["tried"]
+    first = tiny(**quick).run(tmp_path, no_progress).tried
+    second = tiny(**quick, recheck=3).run(tmp_path, no_progress).tried
     assert sorted(measured) == sorted({*first, *second})
 
 
@@ -78,11 +74,11 @@ def test_searches_of_one_world_share_their_runs(tmp_path, measured):
 def test_the_least_dimension_recalls_the_target_the_one_below_does_not_and_the_bits_are_possible(tmp_path):
     cell = tiny()
     found = cell.run(tmp_path, no_progress)
-    assert found["censored"] is False
-    for seed, least in enumerate(found["least"]):
-        assert found["recall"][str(least)][seed] >= cell.target
-        assert least == 1 or found["recall"][str(least - 1)][seed] < cell.target
-    point = CapacityPoint.of(cell.config | found)
+    assert found.censored is False
+    for seed, least in enumerate(found.least):
+        assert found.recall[least][seed] >= cell.target
+        assert least == 1 or found.recall[least - 1][seed] < cell.target
+    point = CapacityPoint.of(cell.measured_in(tmp_path))
     assert 0 < point.bits_per_parameter <= point.bits_per_trained <= 32
 
 
@@ -104,7 +100,7 @@ def test_an_interrupted_search_takes_over_its_finished_runs(tmp_path, measured, 
     assert runs(tmp_path) == {cell.at(dim).folder_name for dim in before}
     run_sweep([cell], tmp_path, engine=SerialEngine(), progress=no_progress)
     assert measured[:2] == before
-    assert sorted(measured) == sorted(set(measured)) == cell.result(tmp_path)["tried"]
+    assert sorted(measured) == sorted(set(measured)) == list(cell.result(tmp_path).tried)
 
 
 @pytest.mark.parametrize(
@@ -136,26 +132,26 @@ def test_the_device_is_no_part_of_the_key_but_reaches_the_runs():
 def test_seeds_that_need_more_than_is_allowed_have_no_threshold(planted):
     planted(lambda dim: [float(dim >= 4), float(dim >= 13)])
     found = tiny().measure(no_progress)
-    assert (found["least"], found["censored"], found["threshold"]) == ((4, None), True, 4)
-    assert found["recall"]["12"] == [1.0, 0.0]
+    assert (found.least, found.censored, found.threshold) == ((4, None), True, 4)
+    assert found.recall[12] == (1.0, 0.0)
 
 
 def test_the_threshold_is_the_lower_median_a_seed_without_one_counting_as_above_all(planted):
     for turns, median in (((5, 3, 4), 4), ((3, 13, 5), 5), ((13, 13, 3), None), ((6, 2), 2), ((13, 2), 2)):
         planted(lambda dim, turns=turns: [float(dim >= turn) for turn in turns])
         found = tiny(seeds=len(turns)).measure(no_progress)
-        assert found["threshold"] == median
-        expected = None if median is None else {"trained": 100 * median, "frozen": 0}
-        assert found["parameters"] == expected
+        assert found.threshold == median
+        expected = None if median is None else Parameters(trained=100 * median, frozen=0)
+        assert found.parameters == expected
 
 
 def test_the_result_states_the_budget_and_what_was_taken_of_it(planted):
     planted(lambda dim: [float(dim >= 2)] * 2)
     found = tiny().measure(no_progress)
-    assert found["steps"] == tiny().at(1).training.steps
-    assert found["steps_taken"] == 10 * len(found["tried"])
-    assert found["questions"] == 16
-    assert set(found["recall"]) == set(map(str, found["tried"]))
+    assert found.steps == tiny().at(1).training.steps
+    assert found.steps_taken == 10 * len(found.tried)
+    assert found.questions == 16
+    assert set(found.recall) == set(found.tried)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +191,9 @@ def test_an_empty_range_of_dimensions_is_refused():
 def test_frozen_subjects_need_more_dimensions_than_trained_ones(tmp_path):
     world = {"n_subjects": 12, "seeds": 1, "least_steps": 300}
     trained, frozen = (tiny(**world, freeze=what).run(tmp_path, no_progress) for what in ("none", "subjects"))
-    assert frozen["threshold"] > trained["threshold"]
-    assert frozen["parameters"]["frozen"] == 12 * frozen["threshold"]
-    assert trained["parameters"]["frozen"] == 0
+    assert frozen.threshold > trained.threshold
+    assert frozen.parameters.frozen == 12 * frozen.threshold
+    assert trained.parameters.frozen == 0
 
 
 def recall_cell(**fields: object) -> RecallCell:
@@ -210,9 +206,9 @@ def test_a_learning_rate_that_diverges_counts_as_no_recall_and_does_not_spoil_th
     alone = recall_cell(learning_rates=(0.03,)).run(tmp_path, no_progress)
     both = recall_cell(learning_rates=(0.03, 1e15)).run(tmp_path, no_progress)
     first = recall_cell(learning_rates=(1e15, 0.03)).run(tmp_path, no_progress)
-    assert 0 < max(alone["recall"]) < 1
-    assert both["recall"] == pytest.approx(alone["recall"])
-    assert first["recall"] == pytest.approx(alone["recall"])
+    assert 0 < max(alone.recall) < 1
+    assert both.recall == pytest.approx(alone.recall)
+    assert first.recall == pytest.approx(alone.recall)
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -242,6 +238,6 @@ def test_progress_names_the_world_and_the_dimension_tried(planted):
     names, done, totals, *_ = zip(*(news[:3] for news in heard), strict=True)
     assert set(names) == {"N = 8, R = 2, frozen: none, k = 2 direct"}
     assert heard[0][3].startswith("d = ")
-    assert done == tuple(range(len(found["tried"]) + 1))
+    assert done == tuple(range(len(found.tried) + 1))
     assert all(count <= total for count, total in zip(done, totals, strict=True))
     assert done[-1] == totals[-1]

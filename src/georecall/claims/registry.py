@@ -1,28 +1,42 @@
 """The list of claims, and the run that settles them."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from pkgutil import iter_modules
 
-from georecall.claims.attention import C9
-from georecall.claims.bounds import K5
-from georecall.claims.capacity import C1, C2
-from georecall.claims.chain_of_thought import K4
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
-from georecall.claims.dissection import C3, C4, C5, C6
-from georecall.claims.hops import C8
-from georecall.claims.language_models import L1, L2
-from georecall.claims.one_hop import K1
-from georecall.claims.several_hops import K2, K3
 from georecall.claims.timing import expectations
 from georecall.claims.total import TotalProgress
-from georecall.claims.transfer import C7
 from georecall.errors import GeorecallError
 from georecall.progress import Progress
 from georecall.sweeps import Engine, SerialEngine
 
-CLAIMS: tuple[Claim, ...] = (K1, K2, K3, K4, K5, C1, C2, C3, C4, C5, C6, C7, C8, C9, L1, L2)
 CELLS = "cells"
 """The folder of the cells in that of a report."""
+
+
+def find_claims() -> tuple[Claim, ...]:
+    """The claims of all modules of the package, by family and number: a file with one in it is all that it takes.
+
+    Raises:
+        GeorecallError: two claims have one id.
+    """
+    package = import_module("georecall.claims")
+    names = sorted(module.name for module in iter_modules(package.__path__))
+    modules = [import_module(f"{package.__name__}.{name}") for name in names]
+    found = {
+        id(value): value for module in modules for value in vars(module).values() if isinstance(value, Claim)
+    }
+    claims = sorted(found.values(), key=lambda claim: claim.place)
+    for one, other in pairwise(claims):
+        if one.id == other.id:
+            raise GeorecallError(f"expected one claim of each id, got two of {one.id}")
+    return tuple(claims)
+
+
+CLAIMS = find_claims()
 
 
 def select(ids: str | None) -> tuple[Claim, ...]:

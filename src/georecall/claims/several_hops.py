@@ -1,21 +1,27 @@
-"""K2 and K3: several hops without a chain of thought, directly or through an associative memory."""
+"""What K2 and K3 share: all questions of several hops through one construction, at once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
+import altair as alt
 import numpy as np
 
-from georecall.claims.claim import Claim, Judgement, Preset, Result
+from georecall.claims.claim import Preset
+from georecall.claims.judgement import Finding, Judgement, verdict_of
 from georecall.constructions.associative import Associative
 from georecall.constructions.direct import Direct
 from georecall.constructions.reembedding import Reembedding
 from georecall.constructions.single_answer import SingleAnswer
 from georecall.facts.worlds import random_bijections
+from georecall.figures.capacity import TICKS
+from georecall.figures.lines import lines, logarithmic, ordinal
 from georecall.models.architecture import DTYPES
 from georecall.models.exhaustive import exhaust
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
-from georecall.sweeps.cells import Cell
+from georecall.records import Record
+from georecall.statistics.quantities import Quantity
+from georecall.sweeps import Cell, Measured
 
 Kind = Literal["direct", "associative", "reembedding"]
 CONSTRUCTIONS: dict[Kind, type[SingleAnswer]] = {
@@ -31,7 +37,50 @@ WORLDS: dict[Preset, tuple[tuple[int, int], ...]] = {
 HOPS = (1, 2, 3)
 
 
-class SeveralHopsCell(Cell):
+class BuiltSize(Record):
+    """Dimension, width, layers and parameters, counted in the tensors."""
+
+    dimension: int
+    width: int
+    layers: int
+    parameters: int
+
+    @classmethod
+    def of(cls, construction: SingleAnswer) -> "BuiltSize":
+        """Build the construction and count."""
+        weights = construction.weights()
+        model = RecallTransformer.from_weights(weights)
+        return cls(
+            dimension=weights.embedding.shape[1],
+            width=max(len(layer.mlp.b1) for layer in weights.layers),
+            layers=len(weights.layers),
+            parameters=sum(parameter.numel() for parameter in model.parameters()),
+        )
+
+
+class PredictedSize(BuiltSize):
+    """The same as predicted, for a code of so many places."""
+
+    code_length: int
+
+
+class SeveralHopsResult(Record):
+    """Questions asked in one number format, wrong answers, least margin, and the sizes beside those predicted."""
+
+    dtype: str
+    queries: int
+    wrong: int
+    margin: float
+    predicted: PredictedSize
+    built: BuiltSize
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the sizes are those predicted."""
+        return dict(self.built).items() <= dict(self.predicted).items()
+
+
+class SeveralHopsCell(Cell[SeveralHopsResult]):
     """One random world: all N·R^k questions of k hops through one construction."""
 
     kind: Kind
@@ -40,30 +89,32 @@ class SeveralHopsCell(Cell):
     hops: int
     seed: int = 0
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
-        """Failures, least margin, and the sizes found beside those predicted."""
+    def measure(self, progress: Progress) -> SeveralHopsResult:
+        """Build, count, and ask everything."""
         table = random_bijections(self.n_subjects, self.n_relations, rng=np.random.default_rng(self.seed))
         construction = CONSTRUCTIONS[self.kind](table, hops=self.hops)
         found = exhaust(construction, DTYPES["float32"], progress=progress)
-        return found.to_dict() | {
-            "predicted": construction.size.to_dict(),
-            "built": built_size(construction),
-        }
+        return SeveralHopsResult(
+            **vars(found),
+            predicted=PredictedSize(**vars(construction.size)),
+            built=BuiltSize.of(construction),
+        )
+
+    def dimensions(self, result: SeveralHopsResult) -> tuple[int, ...]:
+        """That of the construction."""
+        return (result.built.dimension,)
+
+    @property
+    def world(self) -> str:
+        """Construction and sizes in words."""
+        return f"{self.kind}, N = {self.n_subjects}, R = {self.n_relations}"
 
 
-def built_size(construction: SingleAnswer) -> dict[str, int]:
-    """Dimension, width, layers and parameters, counted in the tensors."""
-    weights = construction.weights()
-    model = RecallTransformer.from_weights(weights)
-    return {
-        "dimension": weights.embedding.shape[1],
-        "width": max(len(layer.mlp.b1) for layer in weights.layers),
-        "layers": len(weights.layers),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-    }
+Results = Sequence[Measured[SeveralHopsCell, SeveralHopsResult]]
 
 
-def _cells(*kinds: Kind) -> Callable[[Preset], Sequence[Cell]]:
+def cells_of(*kinds: Kind) -> Callable[[Preset], Sequence[Cell]]:
+    """Every world and number of hops for some constructions."""
     return lambda preset: [
         SeveralHopsCell(kind=kind, n_subjects=n, n_relations=r, hops=hops)
         for kind in kinds
@@ -72,33 +123,39 @@ def _cells(*kinds: Kind) -> Callable[[Preset], Sequence[Cell]]:
     ]
 
 
-def _judge(results: Sequence[Result]) -> Judgement:
-    wrong, queries = sum(result["wrong"] for result in results), sum(result["queries"] for result in results)
-    sized = all(result["built"].items() <= result["predicted"].items() for result in results)
-    largest = max(results, key=lambda result: result["queries"])
-    size = largest["built"]
-    return Judgement(
-        verdict="holds" if sized and not wrong else "fails",
-        measured=f"{queries:,} questions: {wrong} wrong, least margin {min(r['margin'] for r in results):g}; sizes "
-        f"{'as' if sized else 'not as'} predicted, e.g. {largest['kind']} at N = {largest['n_subjects']}, "
-        f"R = {largest['n_relations']}, k = {largest['hops']}: d = {size['dimension']:,}, width {size['width']:,}",
+def judge(results: Results) -> Judgement:
+    """All questions right, all sizes as predicted."""
+    wrong = sum(world.result.wrong for world in results)
+    queries = sum(world.result.queries for world in results)
+    unlike = sum(not world.result.as_predicted for world in results)
+    largest = max(results, key=lambda world: world.result.queries)
+    example = f"{largest.cell.world}, k = {largest.cell.hops}"
+    finding = Finding(
+        met=not wrong and not unlike,
+        quantities=(
+            Quantity(name="questions", value=queries),
+            Quantity(name="wrong", value=wrong),
+            Quantity(name="least margin", value=min(world.result.margin for world in results), form="g"),
+            Quantity(name="sizes not as predicted", value=unlike),
+            Quantity(name=f"d of {example}", value=largest.result.built.dimension),
+            Quantity(name="its width", value=largest.result.built.width),
+        ),
     )
+    key = f"{wrong} wrong of {queries:,} questions"
+    return Judgement(verdict=verdict_of([finding]), key=key, findings=(finding,))
 
 
-K2 = Claim(
-    id="K2",
-    statement="Without a chain of thought one layer answers k hops with a block for every sequence of relations.",
-    source="The paper claims d = Õ(R^k); the construction and its constants are ours (docs/theory.md §4).",
-    criterion="All questions of 1, 2 and 3 hops right; d = (R^k + 1)·p + k + 1 and width R^k·p",
-    cells=_cells("direct"),
-    judge=_judge,
-)
-K3 = Claim(
-    id="K3",
-    statement="Without a chain of thought k layers answer k hops as an associative memory, one unit a fact; or one a "
-    "subject, if layers re-embed.",
-    source="The paper claims width linear in the facts, O(N·R); the constructions are ours (docs/theory.md §4).",
-    criterion="All questions of 1, 2 and 3 hops right; width N·R, or R·p and N by turns; d as predicted",
-    cells=_cells("associative", "reembedding"),
-    judge=_judge,
-)
+def figure(results: Results, stamp: str) -> alt.Chart:
+    """D against k, a line for each world and construction."""
+    rows = [
+        {"k": world.cell.hops, "d": world.result.built.dimension, "world": world.cell.world}
+        for world in results
+    ]
+    return lines(
+        rows,
+        x=ordinal("k:O", "hops k"),
+        y=alt.Y(**logarithmic("d", "dimension d", TICKS)),
+        by="world",
+        title="Several hops without a chain of thought: d against k",
+        subtitle=stamp,
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from georecall.sweeps import Cell
+from georecall.sweeps import Cell, Measured
 from georecall.sweeps.failures import Failure, has_failed, read_failure
 
 State = Literal["measured", "failed", "missing"]
@@ -14,26 +14,23 @@ NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True, kw_only=True)
 class CellStanding:
-    """A cell with what is on disk for its present config: a result, a failure, or neither.
-
-    `result` holds the fields of the config too.
-    """
+    """A cell with what is on disk for its present config: a result, a failure, or neither."""
 
     cell: Cell
-    result: dict[str, Any] | None = None
+    measured: Measured[Any, Any] | None = None
     failure: Failure | None = None
 
     @property
     def state(self) -> State:
         """Which of the two is there."""
-        if self.result is not None:
+        if self.measured is not None:
             return "measured"
         return "missing" if self.failure is None else "failed"
 
     @property
     def environment(self) -> dict[str, str]:
         """What the result was measured with; empty for cells of before that was recorded, and without a result."""
-        return (self.result or {}).get("environment", {})
+        return {} if self.measured is None else self.measured.about.environment
 
     @property
     def version(self) -> str:
@@ -52,7 +49,7 @@ def cell_standings(cells: Sequence[Cell], root: Path) -> tuple[CellStanding, ...
 
 def _standing(cell: Cell, root: Path) -> CellStanding:
     if cell.is_measured(root):
-        return CellStanding(cell=cell, result=cell.config | cell.result(root))
+        return CellStanding(cell=cell, measured=cell.measured_in(root))
     if has_failed(cell, root):
         return CellStanding(cell=cell, failure=read_failure(root / cell.folder_name, cell.config))
     return CellStanding(cell=cell)

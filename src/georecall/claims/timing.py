@@ -1,11 +1,8 @@
 """How long measuring claims will take here: times of a reference machine, scaled by a moment of training."""
 
-import json
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
@@ -16,6 +13,15 @@ from georecall.claims.claim import Claim, Preset
 from georecall.sweeps.cells import Cell
 from georecall.sweeps.failures import has_failed
 
+REFERENCE_STEPS = 5096.0
+"""Steps a second, as `steps_a_second` counts them, of the machine whose times the claims state: an Intel Xeon.
+
+Measured times are the sum of the seconds of all cells, each on one core; those of standard while other work went on,
+so rather too long. Estimated ones are the sum over cells of, in seconds, for training
+steps · (0.001 k^1.1 + (8e-9 + 3e-11 d) · batch · members · N), the time of a step found in the cells of quick; 1.75k
+times the longest schedule for a search of d*, 1.2 times for what is looked into afterwards; for constructions
+2.5e-7 · N²R (one hop) and the multiplications of all questions, at 2e10 a second.
+"""
 CALIBRATION_SECONDS = 0.2
 BATCH, DIM, ATTRIBUTES = 256, 64, 256
 """Sizes of the step that is timed: those of the smaller cells."""
@@ -59,7 +65,7 @@ def expectations(
         cells = {cell.folder_name: cell for cell in claim.cells(preset)}
         own = [cell for name, cell in cells.items() if name not in taken]
         taken |= cells.keys()
-        known = known_times()["core_seconds"].get(claim.id, {}).get(preset)
+        known = claim.times.get(preset)
         found.append(
             Expectation(
                 id=claim.id,
@@ -67,8 +73,8 @@ def expectations(
                 done=_ended(cells.values(), root, retry_failed=retry_failed),
                 own=len(own),
                 own_done=_ended(own, root, retry_failed=retry_failed),
-                seconds=None if known is None or not cells else known["seconds"] * len(own) / len(cells),
-                how="unknown" if known is None else known["how"],
+                seconds=None if known is None or not cells else known.seconds * len(own) / len(cells),
+                how="unknown" if known is None else known.how,
             )
         )
     return tuple(found)
@@ -78,15 +84,9 @@ def _ended(cells: Collection[Cell], root: Path, *, retry_failed: bool) -> int:
     return sum(cell.is_measured(root) or (has_failed(cell, root) and not retry_failed) for cell in cells)
 
 
-@cache
-def known_times() -> dict[str, Any]:
-    """The times that come with georecall: `reference`, `formula` and `core_seconds` by claim and preset."""
-    return json.loads(files("georecall.claims").joinpath("timing.json").read_text(encoding="utf-8"))
-
-
 def minutes_here(workers: int) -> Callable[[Expectation], float | None]:
     """Turns expectations into minutes on this machine, as quick as it is now, with so many cells at once."""
-    slowness = known_times()["reference"]["steps_a_second"] / steps_a_second()
+    slowness = REFERENCE_STEPS / steps_a_second()
 
     def minutes(expected: Expectation) -> float | None:
         at_once = max(1, min(workers, expected.own - expected.own_done))

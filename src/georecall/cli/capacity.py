@@ -1,7 +1,7 @@
 """`georecall capacity`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,8 @@ from georecall.cli.output import JsonOption, out, print_json, print_note, print_
 
 if TYPE_CHECKING:
     from georecall.scaling.laws import Fit
+    from georecall.sweeps import Measured
+    from georecall.training.capacity import CapacityCell, CapacityResult
 
 CELL_OPTIONS = (
     *("subjects", "relations", "freeze", "seeds", "target", "width", "attention", "heads", "hops", "mode"),
@@ -71,21 +73,21 @@ def run(
     runner = choose_engine(engine, workers=workers, address=address, cells=len(cells))
     with progress_bars() as progress:
         report = run_sweep(cells, output, engine=runner, progress=progress, retry_failed=retry_failed)
-    results = [cell.config | cell.result(output) for cell in cells if cell.is_measured(output)]
+    results = [cell.measured_in(output) for cell in cells if cell.is_measured(output)]
     _show(results, output, json)
     if report.failed:
         print_note(f"{len(report.failed)} worlds failed; see `georecall sweep status {output}`")
         raise typer.Exit(A_CELL_FAILED)
 
 
-def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
+def _show(results: "list[Measured[CapacityCell, CapacityResult]]", folder: Path, json: bool) -> None:
     """Thresholds and laws on the terminal; the figure, and all that was tried as Parquet, in the folder."""
     from georecall.figures.capacity import capacity_figure
     from georecall.figures.theme import save_figure
     from georecall.report.capacity_tables import write_tried
     from georecall.scaling.laws import LM_BITS, CapacityPoint, fit_laws
 
-    points = [CapacityPoint.of(result) for result in results]
+    points = [CapacityPoint.of(world) for world in results]
     if not points:
         return
     write_tried(results, folder / "capacity.parquet")
@@ -93,8 +95,9 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
     frozen = dict.fromkeys(point.freeze for point in points)
     fits = {what: fit_laws([point for point in points if point.freeze == what]) for what in frozen}
     if json:
+        worlds = [world.cell.config | world.result.to_dict() | world.about.to_dict() for world in results]
         laws = {what: [fit.to_dict() for fit in found] for what, found in fits.items()}
-        print_json({"worlds": results, "laws": laws, "folder": str(folder)})
+        print_json({"worlds": worlds, "laws": laws, "folder": str(folder)})
         return
     print_table(
         (
@@ -114,17 +117,17 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
                 point.n_subjects,
                 point.n_relations,
                 point.freeze,
-                _or_more(point.threshold, result),
-                ", ".join(_or_more(value, result) for value in point.least),
-                f"{result['tried'][0]} … {result['tried'][-1]}",
+                _or_more(point.threshold, world.result),
+                ", ".join(_or_more(value, world.result) for value in point.least),
+                f"{world.result.tried[0]} … {world.result.tried[-1]}",
                 *(
                     "" if bits is None else f"{bits:.2f}"
                     for bits in (point.bits_per_trained, point.bits_per_parameter)
                 ),
-                f"{result['steps_taken']:,}",
-                f"{result['seconds']:.0f}",
+                f"{world.result.steps_taken:,}",
+                f"{world.about.seconds:.0f}",
             )
-            for point, result in zip(points, results, strict=True)
+            for point, world in zip(points, results, strict=True)
         ),
     )
     for what, found in fits.items():
@@ -133,8 +136,8 @@ def _show(results: list[dict[str, Any]], folder: Path, json: bool) -> None:
     print_note(f"figure and table of all runs are in {folder}")
 
 
-def _or_more(threshold: int | None, result: dict[str, Any]) -> str:
-    return f"> {result['tried'][-1]}" if threshold is None else str(threshold)
+def _or_more(threshold: int | None, result: "CapacityResult") -> str:
+    return f"> {result.tried[-1]}" if threshold is None else str(threshold)
 
 
 def _show_laws(what: str, fits: "tuple[Fit, ...]") -> None:

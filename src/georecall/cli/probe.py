@@ -24,6 +24,7 @@ from georecall.facts.names import shown
 if TYPE_CHECKING:
     from georecall.facts.table import FactTable
     from georecall.probing import LanguageModel, ProbeReport, Templates
+    from georecall.probing.probe import ProbeSummary
 
 RESULT, ROWS, STATES, FIGURES = "result.json", "probes.parquet", "states", "figures"
 
@@ -121,11 +122,12 @@ def run(
             n_jobs=workers or _cores(),
             progress=progress,
         )
-    content = _write(output, report)
+    summary = report.summary
+    content = _write(output, report, summary)
     if json:
         print_json(content | {"folder": str(output)})
     else:
-        _show(output, content)
+        _show(output, summary)
 
 
 def _check_output(output: Path) -> None:
@@ -187,7 +189,7 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
+def _write(output: Path, report: "ProbeReport", summary: "ProbeSummary") -> dict[str, Any]:
     """Figures and records, then the result, which says that they are whole; returns the result.
 
     A result of before is taken away first, as what it says of the other files is no longer so.
@@ -200,9 +202,9 @@ def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
     from georecall.sweeps.environment import environment
     from georecall.sweeps.json_files import json_text
 
-    content = report.to_dict() | {"environment": environment()}
+    content = summary.to_dict() | {"environment": environment()}
     (output / RESULT).unlink(missing_ok=True)
-    figures = probing_figures(content, subtitle=_subtitle(content))
+    figures = probing_figures(summary, subtitle=_subtitle(summary))
     for name in TITLES:
         for suffix in (".html", ".png"):
             path = output / FIGURES / f"{name}{suffix}"
@@ -217,37 +219,36 @@ def _write(output: Path, report: "ProbeReport") -> dict[str, Any]:
     return content
 
 
-def _subtitle(content: dict[str, Any]) -> str:
-    return f"{content['model']}; {content['subjects']:,} subjects, {content['facts']:,} facts"
+def _subtitle(summary: "ProbeSummary") -> str:
+    return f"{summary.model}; {summary.subjects:,} subjects, {summary.facts:,} facts"
 
 
-def _show(output: Path, content: dict[str, Any]) -> None:
+def _show(output: Path, summary: "ProbeSummary") -> None:
     from georecall.probing.wording import remarks
 
-    findings = content["findings"]
     print_pairs(
         {
             "wrote": output,
-            "model": content["model"],
-            "table": f"{content['subjects']:,} subjects, {content['facts']:,} facts",
-            "layers": f"{len(findings['layers']) - 1}, and layer 0 as a control",
+            "model": summary.model,
+            "table": f"{summary.subjects:,} subjects, {summary.facts:,} facts",
+            "layers": f"{len(summary.findings.layers) - 1}, and layer 0 as a control",
         }
     )
-    print_table(("relation", "recalled", "score", "verdict"), _rows(content))
-    for line in remarks(content):
+    print_table(("relation", "recalled", "score", "verdict"), _rows(summary))
+    for line in remarks(summary):
         out.print(Text(shown(line)))
 
 
-def _rows(content: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+def _rows(summary: "ProbeSummary") -> Iterator[tuple[str, ...]]:
     from georecall.figures.probing import SCORES
 
-    for found in content["findings"]["evidence"]:
-        known = content["knowledge"][found["relation"]]
+    for found in summary.findings.evidence:
+        known = summary.knowledge[found.relation]
         yield (
-            shown(found["relation"]),
-            f"{known['known']:,} of {known['facts']:,}",
-            SCORES[found["kind"]],
-            shown(found["words"]),
+            shown(found.relation),
+            f"{known.known:,} of {known.facts:,}",
+            SCORES[found.kind],
+            shown(found.words),
         )
-    for relation, reason in content["findings"]["skipped"].items():
+    for relation, reason in summary.findings.skipped.items():
         yield shown(relation), "", "", f"skipped: {reason}"

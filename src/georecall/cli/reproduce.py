@@ -90,7 +90,13 @@ def _show(outcomes: list["Outcome"], page: Path, *, json: bool) -> None:
         print_table(
             ("claim", "verdict", "measured", "criterion", "seconds"),
             (
-                (o.id, Text(o.verdict, style=COLOURS[o.verdict]), o.measured, o.criterion, f"{o.seconds:.1f}")
+                (
+                    o.id,
+                    Text(o.verdict, style=COLOURS[o.verdict]),
+                    o.measured,
+                    o.claim.criterion,
+                    f"{o.seconds:.1f}",
+                )
                 for o in outcomes
             ),
         )

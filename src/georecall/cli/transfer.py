@@ -109,7 +109,7 @@ def _show(found: "Transfer | Insertion", trained: "TrainedRun", file: Path) -> N
 
 def _of_worlds(found: "Transfer") -> Shown:
     summary = {
-        "new facts": f"{_mean(found.by_member)} in {found.worlds} new worlds, by {found.method}",
+        "new facts": f"{_mean(found.accuracy)} in {found.worlds} new worlds, by {found.method}",
         "old facts": _mean(found.old),
         "random embeddings": _mean(found.random),
         "permuted embeddings": _mean(found.permuted),
@@ -117,7 +117,7 @@ def _of_worlds(found: "Transfer") -> Shown:
         "ranks of selectors": ", ".join(f"{rank:.1f}" for rank in found.ranks.mean),
         "interference": f"{_mean(found.interference, '.2f')}, the sum of the ranks over d",
     }
-    columns = {"old facts": found.old, "new facts": found.by_member}
+    columns = {"old facts": found.old, "new facts": found.accuracy}
     return summary, columns | {"random": found.random, "permuted": found.permuted}
 
 
@@ -134,8 +134,6 @@ def _of_subjects(found: "Insertion") -> Shown:
 
 def _mean(estimate: "Estimate", form: str = ".3%") -> str:
     """The mean over members with its interval, where there are enough of them."""
-    mean = format(float(estimate.mean), form)
-    if estimate.interval is None:
-        return mean
-    low, high = (format(float(end), form) for end in estimate.interval)
-    return f"{mean} ({low} … {high})"
+    from georecall.statistics.quantities import Quantity
+
+    return Quantity.of("", estimate, form=form).stated

@@ -1,8 +1,7 @@
 """What is forgotten when the hidden units of one relation are silenced."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -11,14 +10,16 @@ from jaxtyping import Bool, Float64, Int64
 from georecall.dissection.interventions import silence
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
+from georecall.records import AsLists
 from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 
 RANDOM_DRAWS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ablation:
+class Ablation(Analysis):
     """Recall of held-out subjects' facts by relation asked, without the units that belong to one relation.
 
         intact               : [members, asked], all units
@@ -33,12 +34,29 @@ class Ablation:
     intact: Estimate
     ablated: Estimate
     random: Estimate
-    units: Int64[np.ndarray, "members ablated"]
+    units: Annotated[Int64[np.ndarray, "members ablated"], AsLists()]
+    group: ClassVar[str] = "selectivity"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields."""
-        estimates = {name: getattr(self, name).to_dict() for name in ("intact", "ablated", "random")}
-        return {**estimates, "units": self.units.tolist()}
+    @classmethod
+    def measured(cls, study: Study) -> "Ablation":
+        """Of the units that the selectivity gives to each relation."""
+        selectivity = study.result(Selectivity)
+        return ablate(study.specimen, selectivity, rng=study.draws(cls), progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
+        """Recall of each relation, and of the others, without its units."""
+        for r, name in enumerate(names[:shown]):
+            others = [i for i in range(len(names)) if i != r]
+            for what, asked in ((name, [r]), ("others", others)):
+                if asked:
+                    yield Quantity.of(
+                        f"units of {name} silenced: recall of {what}",
+                        self.ablated.at(r, asked),
+                        controls=(
+                            Quantity(name="intact", value=float(self.intact.at(asked).mean)),
+                            Quantity(name="random units", value=float(self.random.at(r, asked).mean)),
+                        ),
+                    )
 
 
 def ablate(

@@ -1,60 +1,81 @@
 """All analyses of one ensemble, on one split of the subjects."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-import numpy as np
-
-from georecall.dissection.ablation import Ablation, ablate
-from georecall.dissection.gates import Gates, measure_gates
-from georecall.dissection.patching import Patching, patch_relations
-from georecall.dissection.readout import Readout, read_out
-from georecall.dissection.selectivity import Selectivity, measure_selectivity
+from georecall.dissection.ablation import Ablation
+from georecall.dissection.gates import Gates
+from georecall.dissection.patching import Patching
+from georecall.dissection.readout import Readout
+from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.specimen import Specimen
-from georecall.dissection.superposition import Superposition, superpose
-from georecall.dissection.swap import Swap, swap_components
+from georecall.dissection.study import Analysis, AnyAnalysis, Study
+from georecall.dissection.superposition import Superposition
+from georecall.dissection.swap import Swap
 from georecall.errors import AnalysisError
 from georecall.facts.table import FactTable
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 
-ANALYSES = ("superposition", "readout", "swap", "selectivity", "ablation", "patching", "gates")
 
+class Dissection(Record):
+    """The results of the analyses that were run; None for the others.
 
-@dataclass(frozen=True, kw_only=True)
-class Dissection:
-    """The results of the analyses that were run; None for the others."""
+    A field that holds an `Analysis` registers it, in this order.
+    """
 
     members: int
     training_subjects: int
     held_out_subjects: int
     seed: int
-    superposition: Superposition | None
-    readout: Readout | None
-    swap: Swap | None
-    selectivity: Selectivity | None
-    ablation: Ablation | None
-    patching: Patching | None
-    gates: Gates | None
+    superposition: Superposition | None = None
+    readout: Readout | None = None
+    swap: Swap | None = None
+    selectivity: Selectivity | None = None
+    ablation: Ablation | None = None
+    patching: Patching | None = None
+    gates: Gates | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON."""
-        results = {name: getattr(self, name) for name in ANALYSES}
-        return {
-            "members": self.members,
-            "training_subjects": self.training_subjects,
-            "held_out_subjects": self.held_out_subjects,
-            "seed": self.seed,
-            **{name: result and result.to_dict() for name, result in results.items()},
-        }
+    @property
+    def results(self) -> dict[str, Analysis]:
+        """What was run, by name."""
+        found = {name: getattr(self, name) for name in ANALYSES}
+        return {name: result for name, result in found.items() if result is not None}
+
+    def result(self, kind: type[AnyAnalysis]) -> AnyAnalysis:
+        """The result of an analysis.
+
+        Raises:
+            AnalysisError: it was not run.
+        """
+        for found in self.results.values():
+            if isinstance(found, kind):
+                return found
+        raise AnalysisError(f"expected a dissection with a {kind.__name__}, got {', '.join(self.results)}")
+
+
+ANALYSES: dict[str, type[Analysis]] = {
+    name: kind
+    for name, field in Dissection.model_fields.items()
+    for kind in get_args(field.annotation)
+    if issubclass(kind, Analysis)
+}
+
+
+def groups() -> dict[str, list[str]]:
+    """The analyses that are asked for together."""
+    found: dict[str, list[str]] = {}
+    for name, kind in ANALYSES.items():
+        found.setdefault(kind.group, []).append(name)
+    return found
 
 
 def dissect(
     model: RecallTransformer,
     table: FactTable,
     *,
-    only: Collection[str] = ANALYSES,
+    only: Collection[str] = tuple(ANALYSES),
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Dissection:
@@ -72,32 +93,15 @@ def dissect(
             f"expected analyses among {', '.join(ANALYSES)}, got {', '.join(sorted(unknown))}"
         )
     specimen = Specimen.of(model, table, seed=seed)
-
-    def draws(name: str) -> np.random.Generator:
-        return np.random.default_rng([seed, ANALYSES.index(name)])
-
-    def wanted(*names: str) -> bool:
-        return any(name in only for name in names)
-
-    superposition = selectivity = swap = ablation = None
-    if wanted("superposition", "swap"):
-        superposition = superpose(specimen, rng=draws("superposition"), progress=progress)
-        if wanted("swap"):
-            swap = swap_components(specimen, superposition.fit, rng=draws("swap"), progress=progress)
-    if wanted("selectivity", "ablation"):
-        selectivity = measure_selectivity(specimen, progress=progress)
-        if wanted("ablation"):
-            ablation = ablate(specimen, selectivity, rng=draws("ablation"), progress=progress)
+    study = Study(specimen, list(ANALYSES.values()), seed=seed, progress=progress)
+    for name, kind in ANALYSES.items():
+        if name in only:
+            study.result(kind)
+    results: dict[str, Any] = {name: study.results.get(kind) for name, kind in ANALYSES.items()}
     return Dissection(
         members=model.members,
         training_subjects=len(specimen.training),
         held_out_subjects=len(specimen.held_out),
         seed=seed,
-        superposition=superposition,
-        readout=read_out(specimen, rng=draws("readout"), progress=progress) if wanted("readout") else None,
-        swap=swap,
-        selectivity=selectivity,
-        ablation=ablation,
-        patching=patch_relations(specimen, progress=progress) if wanted("patching") else None,
-        gates=measure_gates(specimen, progress=progress) if wanted("gates") else None,
+        **results,
     )

@@ -1,19 +1,20 @@
 """The linear maps that open gates leave: how many directions they pass, and whether subjects share them."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float64
 
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
 from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 from georecall.statistics.subspaces import energy_rank, participation_ratio
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gates:
+class Gates(Analysis):
     """Jacobians `J_{s,r} = W2 diag(gate) W1` of the MLP, a gate being 1 where the pre-activation is positive.
 
         energy_ranks   : singular values of the mean M_r over held-out subjects that hold 99 % of Σσ²
@@ -28,10 +29,35 @@ class Gates:
     energy_ranks: Estimate
     effective_ranks: Estimate
     agreement: Estimate
+    group: ClassVar[str] = "selectivity"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All estimates."""
-        return {name: estimate.to_dict() for name, estimate in vars(self).items()}
+    @classmethod
+    def measured(cls, study: Study) -> "Gates":
+        """The Jacobians at held-out facts."""
+        return measure_gates(study.specimen, progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
+        """How alike the maps of one relation are, and through how many directions they pass."""
+        for r, name in enumerate(names[:shown]):
+            others = [i for i in range(len(names)) if i != r]
+            between = float(self.agreement.at(r, others).mean) if others else None
+            yield Quantity.of(
+                f"gates of {name}: agreement of subjects",
+                self.agreement.at(r, r),
+                controls=(Quantity(name="with other relations", value=between),) if others else (),
+            )
+            ratio = float(self.effective_ranks.at(r).mean)
+            yield Quantity.of(
+                f"gates of {name}: directions passed",
+                self.energy_ranks.at(r),
+                controls=(Quantity(name="participation ratio", value=ratio, form=".1f"),),
+                form=".1f",
+            )
+
+    def notes(self) -> Iterator[str]:
+        """Relations without numbers."""
+        if np.isnan(self.energy_ranks.mean).any():
+            yield "the gates of a relation without numbers are closed for all held-out subjects of some member"
 
 
 def measure_gates(specimen: Specimen, *, progress: Progress = no_progress) -> Gates:

@@ -1,7 +1,7 @@
 """Does the answer turn when what the relation brings to the MLP is that of another relation?"""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -10,14 +10,15 @@ from jaxtyping import Float64
 from georecall.constructions.prompts import RELATION, question_tokens
 from georecall.dissection.interventions import bring_relation
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.facts.queries import Queries
 from georecall.models.attention import UniformAttention
 from georecall.progress import Progress, no_progress
 from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 
 
-@dataclass(frozen=True, kw_only=True)
-class Patching:
+class Patching(Analysis):
     """Rates over held-out subjects when (s, r) is asked with the contribution of r' at the MLP input.
 
         z = Σ_h O_h V_h (w_h e_{r'} + (1 − w_h) e_s) [+ e_s],  w_h the weight of head h on the relation, as it is for r
@@ -30,14 +31,31 @@ class Patching:
     became: Estimate
     kept: Estimate
     same_as_asking: bool
+    group: ClassVar[str] = "interventions"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields."""
-        return {
-            "became": self.became.to_dict(),
-            "kept": self.kept.to_dict(),
-            "same_as_asking": self.same_as_asking,
-        }
+    @classmethod
+    def measured(cls, study: Study) -> "Patching":
+        """Of every relation into every other."""
+        return patch_relations(study.specimen, progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
+        """How often the answer turns to that of the relation patched in."""
+        for r, name in enumerate(names[:shown]):
+            others = [i for i in range(len(names)) if i != r]
+            if others:
+                yield Quantity.of(
+                    f"patched for {name}: the other's answer",
+                    self.became.at(r, others),
+                    controls=(
+                        Quantity(name=f"still that of {name}", value=float(self.kept.at(r, others).mean)),
+                        Quantity(name="unpatched", value=float(self.kept.at(r, r).mean)),
+                    ),
+                )
+
+    def notes(self) -> Iterator[str]:
+        """Where patching is asking."""
+        if self.same_as_asking:
+            yield "under uniform attention the relation patched in is simply asked: patching shows nothing new"
 
 
 def patch_relations(specimen: Specimen, *, progress: Progress = no_progress) -> Patching:

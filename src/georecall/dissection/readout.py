@@ -1,20 +1,22 @@
 """Can each relation's answer be read off a subject embedding by a linear map?"""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.facts.queries import correct
 from georecall.progress import Progress, no_progress
-from georecall.statistics.estimates import Estimate, plain, wilson_interval
+from georecall.records import AsLists
+from georecall.statistics.estimates import Estimate, wilson_interval
+from georecall.statistics.quantities import Quantity
 from georecall.statistics.ridge import ridge
 
 
-@dataclass(frozen=True, kw_only=True)
-class Readout:
+class Readout(Analysis):
     """Rates at which a ridge fit from e_s to u_{f_r(s)} names the right attribute of held-out subjects.
 
     The attribute named is the one nearest to the estimate, `argmin_a ‖u_a − û‖`, among all A. The distance is
@@ -25,19 +27,23 @@ class Readout:
 
     rates: Estimate
     shuffled: Estimate
-    wilson: tuple[Float64[np.ndarray, "members relations"], Float64[np.ndarray, "members relations"]]
+    wilson: Annotated[Float64[np.ndarray, "2 members relations"], AsLists()]
     chance: float
     held_out_subjects: int
+    group: ClassVar[str] = "superposition"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields."""
-        return {
-            "rates": self.rates.to_dict(),
-            "shuffled": self.shuffled.to_dict(),
-            "wilson": [plain(end) for end in self.wilson],
-            "chance": self.chance,
-            "held_out_subjects": self.held_out_subjects,
-        }
+    @classmethod
+    def measured(cls, study: Study) -> "Readout":
+        """Of every relation."""
+        return read_out(study.specimen, rng=study.draws(cls), progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
+        """The rate of each relation."""
+        for r, name in enumerate(names[:shown]):
+            shuffled = Quantity(name="shuffled facts", value=float(self.shuffled.at(r).mean))
+            yield Quantity.of(
+                f"read-out of {name}", self.rates.at(r), controls=(shuffled,), chance=self.chance
+            )
 
 
 def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress = no_progress) -> Readout:
@@ -53,7 +59,7 @@ def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress
     return Readout(
         rates=Estimate(hits[:, 0] / trials),
         shuffled=Estimate(hits[:, 1] / trials),
-        wilson=wilson_interval(hits[:, 0], trials),
+        wilson=np.stack(wilson_interval(hits[:, 0], trials)),
         chance=1 / len(specimen.table.attributes),
         held_out_subjects=trials,
     )

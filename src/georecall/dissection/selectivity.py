@@ -1,85 +1,96 @@
 """Which relations every hidden unit is active for."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
+from pydantic import Field
 
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
-from georecall.statistics.estimates import Estimate, plain
+from georecall.records import AsLists, derived
+from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 
 
-@dataclass(frozen=True, kw_only=True)
-class Selectivity:
-    """Mean activation of every unit by relation, over the training subjects.
+class Selectivity(Analysis):
+    """How much every hidden unit is for one relation, by its mean activations over the training subjects.
 
         share of r  : q_r = mean activation for r / Σ_i mean activation for i
         index       : (q* − q̄) / (q* + q̄) with the largest share q* and the mean q̄ of the others, in [0, 1]:
                       1 if the unit is active for one relation only, 0 if equally for all
         belongs to  : the relation with the largest share
+        units       : how many belong to each relation
 
     A unit that is never active is silent: it has NaN shares and index and belongs to −1. With one relation
-    there is no index. `to_dict` leaves out the activations.
+    there is no index. The shares are kept in memory alone.
     """
 
-    activations: Float64[np.ndarray, "members relations width"]
+    units: Annotated[Int64[np.ndarray, "members relations"], AsLists()]
+    index: Annotated[Float64[np.ndarray, "members width"], AsLists()]
+    relation_of_unit: Annotated[Int64[np.ndarray, "members width"], AsLists()]
+    shares: Annotated[Float64[np.ndarray, "members relations width"], AsLists()] | None = Field(
+        default=None, exclude=True, repr=False
+    )
+    group: ClassVar[str] = "selectivity"
+
+    @classmethod
+    def of(cls, activations: Float64[np.ndarray, "members relations width"]) -> "Selectivity":
+        """From the mean activation of every unit by relation."""
+        relations = activations.shape[1]
+        total = activations.sum(axis=1, keepdims=True)
+        shares = np.divide(activations, total, out=np.full_like(activations, np.nan), where=total > 0)
+        owners = np.where(activations.any(axis=1), activations.argmax(axis=1), -1)
+        return cls(
+            units=(owners[:, None] == np.arange(relations)[:, None]).sum(axis=2),
+            index=_index(shares),
+            relation_of_unit=owners,
+            shares=shares,
+        )
+
+    @classmethod
+    def measured(cls, study: Study) -> "Selectivity":
+        """For all facts of the training subjects."""
+        return measure_selectivity(study.specimen, progress=study.progress)
 
     @property
-    def silent(self) -> Bool[np.ndarray, "members width"]:
+    def is_silent(self) -> Bool[np.ndarray, "members width"]:
         """Units that no training fact activates."""
-        return np.logical_not(self.activations.any(axis=1))
+        return np.asarray(self.relation_of_unit < 0)
 
-    @property
-    def shares(self) -> Float64[np.ndarray, "members relations width"]:
-        """The q_r."""
-        total = self.activations.sum(axis=1, keepdims=True)
-        return np.divide(self.activations, total, out=np.full_like(self.activations, np.nan), where=total > 0)
+    @derived
+    def silent(self) -> tuple[int, ...]:
+        """How many units of each member no training fact activates."""
+        return tuple(self.is_silent.sum(axis=1).tolist())
 
-    @property
-    def index(self) -> Float64[np.ndarray, "members width"]:
-        """The selectivity index."""
-        relations = self.activations.shape[1]
-        if relations == 1:
-            return np.full_like(self.activations[:, 0], np.nan)
-        largest = self.shares.max(axis=1)
-        others = (1 - largest) / (relations - 1)
-        return np.clip((largest - others) / (largest + others), 0, 1)
-
-    @property
-    def relation_of_unit(self) -> Int64[np.ndarray, "members width"]:
-        """The relation that a unit belongs to, −1 for a silent one."""
-        return np.where(self.silent, -1, self.activations.argmax(axis=1))
-
-    @property
+    @derived
     def mean_index(self) -> Estimate:
         """Mean index of the units that are not silent; NaN if all are, or if there is one relation."""
         known = ~np.isnan(self.index)
         total, count = np.nansum(self.index, axis=1), known.sum(axis=1)
         return Estimate(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
-    @property
-    def units(self) -> Int64[np.ndarray, "members relations"]:
-        """How many units belong to each relation."""
-        relations = np.arange(self.activations.shape[1])[:, None]
-        return (self.relation_of_unit[:, None] == relations).sum(axis=2)
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:  # noqa: ARG002
+        """The mean index, and how many units are silent in each member."""
+        silent = Quantity(name="silent units", value=self.silent)
+        yield Quantity.of("selectivity index of units", self.mean_index, controls=(silent,))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Index and relation of every unit, counts, and the mean index."""
-        return {
-            "mean_index": self.mean_index.to_dict(),
-            "silent": self.silent.sum(axis=1).tolist(),
-            "units": self.units.tolist(),
-            "index": plain(self.index),
-            "relation_of_unit": self.relation_of_unit.tolist(),
-        }
+
+def _index(shares: Float64[np.ndarray, "members relations width"]) -> Float64[np.ndarray, "members width"]:
+    relations = shares.shape[1]
+    if relations == 1:
+        return np.full_like(shares[:, 0], np.nan)
+    largest = shares.max(axis=1)
+    others = (1 - largest) / (relations - 1)
+    return np.asarray(np.clip((largest - others) / (largest + others), 0, 1))
 
 
 def measure_selectivity(specimen: Specimen, *, progress: Progress = no_progress) -> Selectivity:
     """Record the hidden layer for all facts of the training subjects."""
     means = [_mean_activations(member, specimen) for member in specimen.members("selectivity", progress)]
-    return Selectivity(activations=np.stack(means))
+    return Selectivity.of(np.stack(means))
 
 
 def _mean_activations(member: Member, specimen: Specimen) -> Float64[np.ndarray, "relations width"]:

@@ -1,16 +1,21 @@
 """Are subject embeddings superpositions of the vectors of their answers?"""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
+from pydantic import Field, InstanceOf
 from sklearn.metrics import r2_score
 
 from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.study import Analysis, Study
 from georecall.errors import AnalysisError
 from georecall.progress import Progress, no_progress
-from georecall.statistics.estimates import Estimate, plain
+from georecall.records import AsLists, derived
+from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 from georecall.statistics.ridge import ridge
 from georecall.statistics.subspaces import Subspaces, compare_subspaces
 
@@ -19,13 +24,12 @@ from georecall.statistics.subspaces import Subspaces, compare_subspaces
 class SuperpositionFit:
     """Joint ridge fits `e_s ≈ c + Σ_r A_r u_{f_r(s)}` on the training subjects (docs/theory.md §7).
 
-    `offset` is c, `matrices` are the A_r, `strengths` the ridge strengths. A_r is determined on the span of the
+    `offset` is c, `matrices` are the A_r. A_r is determined on the span of the
     attribute vectors only; the ridge is zero elsewhere.
     """
 
     offset: Float64[np.ndarray, "members dim"]
     matrices: Float64[np.ndarray, "members relations dim out"]
-    strengths: Float64[np.ndarray, " members"]
 
     def embed(
         self,
@@ -37,8 +41,7 @@ class SuperpositionFit:
         return self.offset[:, None] + np.einsum("mrdo,msro->msd", self.matrices, vectors, optimize=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Superposition:
+class Superposition(Analysis):
     """How much of the held-out subjects' embeddings the fit explains, and by which relation.
 
         held_out_r2   : 1 − Σ‖e_s − ê_s‖² / Σ‖e_s − ē‖² over held-out subjects: coordinates weighted by variance
@@ -46,19 +49,32 @@ class Superposition:
         shares        : Σ‖A_r(u_{f_r(s)} − mean)‖² / Σ‖e_s − ē‖² for each relation, over the same subjects
 
     All three are None, and `note` says why, if the fit has more regressors than training subjects: it would
-    fit anything. `to_dict` leaves out the fit itself.
+    fit anything. The fit itself is kept in memory alone.
     """
 
-    fit: SuperpositionFit
     regressors: int
     training_subjects: int
     held_out_subjects: int
+    strengths: Annotated[Float64[np.ndarray, " members"], AsLists()]
     held_out_r2: Estimate | None
     shuffled_r2: Estimate | None
     shares: Estimate | None
     subspaces: Subspaces
+    fitted: InstanceOf[SuperpositionFit] | None = Field(default=None, exclude=True, repr=False)
+    group: ClassVar[str] = "superposition"
 
     @property
+    def fit(self) -> SuperpositionFit:
+        """The fit itself.
+
+        Raises:
+            AnalysisError: this was read from a file, which does not hold it.
+        """
+        if self.fitted is None:
+            raise AnalysisError("expected a superposition that was fitted here, got one that was read")
+        return self.fitted
+
+    @derived
     def note(self) -> str | None:
         """Why there is no R², in words."""
         if self.regressors <= self.training_subjects:
@@ -68,18 +84,21 @@ class Superposition:
             "its R² says nothing"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """All but the fit, with the note."""
-        judged = {name: getattr(self, name) for name in ("held_out_r2", "shuffled_r2", "shares")}
-        return {
-            "regressors": self.regressors,
-            "training_subjects": self.training_subjects,
-            "held_out_subjects": self.held_out_subjects,
-            "note": self.note,
-            "strengths": plain(self.fit.strengths),
-            **{name: estimate and estimate.to_dict() for name, estimate in judged.items()},
-            "subspaces": self.subspaces.to_dict(),
-        }
+    @classmethod
+    def measured(cls, study: Study) -> "Superposition":
+        """Of all relations together."""
+        return superpose(study.specimen, rng=study.draws(cls), progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:  # noqa: ARG002
+        """R² beside that of shuffled facts."""
+        if self.held_out_r2 is not None and self.shuffled_r2 is not None:
+            shuffled = Quantity(name="shuffled facts", value=float(self.shuffled_r2.mean))
+            yield Quantity.of("R² of subject embeddings", self.held_out_r2, controls=(shuffled,))
+
+    def notes(self) -> Iterator[str]:
+        """Why there is no R²."""
+        if self.note is not None:
+            yield self.note
 
 
 def superpose(
@@ -105,11 +124,11 @@ def superpose(
     estimates = [Estimate(np.array(kind)) for kind in zip(*judged, strict=True)] if judging else [None] * 3
     matrices = np.stack([_matrices(fit, n_relations) for fit in fits])
     return Superposition(
-        fit=SuperpositionFit(
+        fitted=SuperpositionFit(
             offset=np.stack([fit.intercept_ for fit in fits]),
             matrices=matrices,
-            strengths=np.array([float(fit.alpha_) for fit in fits]),
         ),
+        strengths=np.array([float(fit.alpha_) for fit in fits]),
         regressors=regressors,
         training_subjects=len(specimen.training),
         held_out_subjects=len(specimen.held_out),

@@ -1,16 +1,19 @@
 """Counterfactual embeddings: one relation's component of a subject replaced by that of another attribute."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from georecall.dissection.specimen import Member, Specimen
-from georecall.dissection.superposition import SuperpositionFit
+from georecall.dissection.study import Analysis, Study
+from georecall.dissection.superposition import Superposition, SuperpositionFit
 from georecall.progress import Progress, no_progress
+from georecall.records import Record, derived
 from georecall.statistics.estimates import Estimate
+from georecall.statistics.quantities import Quantity
 
 SAMPLES = 2000
 """Swaps (s, r, b) for each member, shared evenly by the relations; each is followed by questions of all R."""
@@ -19,8 +22,7 @@ SCALES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 NO_OP, WHOLE = SCALES.index(0.0), SCALES.index(1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(Record):
     """What held-out subjects answer after a change meant for relation r, from f_r(s) to b.
 
     `became[·, r, r']` is the rate at which the answer of r' is b, `kept[·, r, r']` that at which it is f_{r'}(s).
@@ -29,17 +31,17 @@ class Outcome:
     became: Estimate
     kept: Estimate
 
-    @property
+    @derived
     def follow(self) -> Estimate:
         """[members, relations]: the changed relation answers b."""
         return Estimate(np.diagonal(self.became.values, axis1=1, axis2=2).copy())
 
-    @property
+    @derived
     def old(self) -> Estimate:
         """[members, relations]: the changed relation still answers f_r(s)."""
         return Estimate(np.diagonal(self.kept.values, axis1=1, axis2=2).copy())
 
-    @property
+    @derived
     def stay(self) -> Estimate | None:
         """[members, relations]: the mean rate at which the other relations still answer; None if there are none."""
         relations = self.kept.values.shape[1]
@@ -47,20 +49,8 @@ class Outcome:
             return None
         return Estimate((self.kept.values.sum(axis=2) - self.old.values) / (relations - 1))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Both matrices and the rates worked out from them."""
-        stay = self.stay
-        return {
-            "follow": self.follow.to_dict(),
-            "stay": stay and stay.to_dict(),
-            "old": self.old.to_dict(),
-            "became": self.became.to_dict(),
-            "kept": self.kept.to_dict(),
-        }
 
-
-@dataclass(frozen=True, kw_only=True)
-class Swap:
+class Swap(Analysis):
     """Outcomes of `e_s + t·A_r(u_b − u_{f_r(s)})` for every scale t, and of the controls at t = 1.
 
     `random_direction` is a Gaussian direction of the same norm; `wrong_relation` the same change written by the
@@ -72,6 +62,7 @@ class Swap:
     doses: tuple[Outcome, ...]
     random_direction: Outcome
     wrong_relation: Outcome | None
+    group: ClassVar[str] = "interventions"
 
     @property
     def swap(self) -> Outcome:
@@ -83,15 +74,43 @@ class Swap:
         """No change, t = 0."""
         return self.doses[NO_OP]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields; dose–response curves under `doses`."""
-        return {
-            "samples": self.samples,
-            "scales": list(self.scales),
-            "doses": [outcome.to_dict() for outcome in self.doses],
-            "random_direction": self.random_direction.to_dict(),
-            "wrong_relation": self.wrong_relation and self.wrong_relation.to_dict(),
-        }
+    @classmethod
+    def measured(cls, study: Study) -> "Swap":
+        """With the components that the superposition fits."""
+        fit = study.result(Superposition).fit
+        return swap_components(study.specimen, fit, rng=study.draws(cls), progress=study.progress)
+
+    def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
+        """For each relation how often the answer follows, and how often the others stay."""
+        controls = {"no change": self.no_op, "random direction": self.random_direction}
+        if self.wrong_relation is not None:
+            controls["wrong relation"] = self.wrong_relation
+        for r, name in enumerate(names[:shown]):
+            yield _headline(
+                f"swap of {name}: answer follows",
+                r,
+                self.swap.follow,
+                {control: outcome.follow for control, outcome in controls.items()},
+            )
+            if self.swap.stay is not None:
+                yield _headline(
+                    f"swap of {name}: others stay",
+                    r,
+                    self.swap.stay,
+                    {
+                        control: outcome.stay
+                        for control, outcome in controls.items()
+                        if outcome.stay is not None
+                    },
+                )
+
+
+def _headline(name: str, relation: int, rates: Estimate, controls: dict[str, Estimate]) -> Quantity:
+    """The rate of one relation beside its controls."""
+    beside = tuple(
+        Quantity(name=control, value=float(found.at(relation).mean)) for control, found in controls.items()
+    )
+    return Quantity.of(name, rates.at(relation), controls=beside)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a dissection found, drawn from its `to_dict()`: matrices of relations, doses, hidden units, shares."""
+"""What a dissection found, drawn: matrices of relations, doses, hidden units, shares."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +8,15 @@ import numpy as np
 from altair.typing import ChartType
 from jaxtyping import Float64
 
-from georecall.dissection.swap import WHOLE
+from georecall.dissection import Dissection
+from georecall.dissection.ablation import Ablation
+from georecall.dissection.patching import Patching
+from georecall.dissection.readout import Readout
+from georecall.dissection.superposition import Superposition
+from georecall.dissection.swap import Swap
 from georecall.figures.theme import BLUE, INK, MUTED, VERMILION, theme
-from georecall.statistics.estimates import Estimate, members_of
+from georecall.statistics.estimates import Estimate
 
-Found = dict[str, Any]
 Row = dict[str, Any]
 
 MATRIX, LARGEST_CELL, SMALLEST_CELL = 480, 48, 3
@@ -33,28 +37,22 @@ TITLES = {
 """The figures of one dissection, by the names of their files."""
 
 
-def dissection_figures(
-    found: Found,
-    relations: Sequence[str],
-    *,
-    unit_shares: Float64[np.ndarray, "relations units"] | None,
-    subtitle: str,
-) -> dict[str, ChartType]:
-    """Every figure that the analyses allow, by name; `unit_shares` are those of one member, which JSON leaves out."""
+def dissection_figures(found: Dissection, relations: Sequence[str], *, subtitle: str) -> dict[str, ChartType]:
+    """Every figure that the analyses allow, by name; that of units is of the first member."""
     figures: dict[str, ChartType] = {}
-    if (part := found["superposition"]) and not part["note"]:
-        figures["variance"] = variance_figure(part, relations)
-    if part := found["readout"]:
-        figures["readout"] = readout_figure(part, relations)
-    if part := found["swap"]:
-        figures["swap"] = swap_figure(part, relations)
-        figures["doses"] = dose_figure(part)
-    if part := found["patching"]:
-        figures["patching"] = patching_figure(part, relations)
-    if part := found["ablation"]:
-        figures["ablation"] = ablation_figure(part, relations)
-    if unit_shares is not None:
-        figures["units"] = units_figure(unit_shares, relations)
+    if found.superposition and (figure := variance_figure(found.superposition, relations)) is not None:
+        figures["variance"] = figure
+    if found.readout:
+        figures["readout"] = readout_figure(found.readout, relations)
+    if found.swap:
+        figures["swap"] = swap_figure(found.swap, relations)
+        figures["doses"] = dose_figure(found.swap)
+    if found.patching:
+        figures["patching"] = patching_figure(found.patching, relations)
+    if found.ablation:
+        figures["ablation"] = ablation_figure(found.ablation, relations)
+    if found.selectivity and found.selectivity.shares is not None:
+        figures["units"] = units_figure(found.selectivity.shares[0], relations)
     return {name: framed(figure, TITLES[name], subtitle=subtitle) for name, figure in figures.items()}
 
 
@@ -72,56 +70,58 @@ def headed(figure: ChartType, title: alt.Title) -> ChartType:
     return whole
 
 
-def variance_figure(part: Found, relations: Sequence[str]) -> alt.LayerChart:
-    """The share of the variance of e_s that each relation's component has; R² and its control in the heading."""
-    r2, control = (members_of(part[name]).mean() for name in ("held_out_r2", "shuffled_r2"))
-    rows = _by_relation(members_of(part["shares"]), relations)
+def variance_figure(part: Superposition, relations: Sequence[str]) -> alt.LayerChart | None:
+    """The share of the variance of e_s that each relation's component has; None where there is no R² to judge by."""
+    if part.held_out_r2 is None or part.shuffled_r2 is None or part.shares is None:
+        return None
+    r2, control = float(part.held_out_r2.mean), float(part.shuffled_r2.mean)
+    rows = _by_relation(part.shares, relations)
     return _strip([(rows, BLUE)], relations, title="share of the variance of e_s").properties(
         title=_heading(f"Held-out R² {r2:.2f}, with shuffled facts {control:.2f}")
     )
 
 
-def readout_figure(part: Found, relations: Sequence[str]) -> alt.LayerChart:
+def readout_figure(part: Readout, relations: Sequence[str]) -> alt.LayerChart:
     """The rate at which each relation is read off linearly, with shuffled facts, and chance as a dashed line."""
-    rates = _by_relation(members_of(part["rates"]), relations)
-    shuffled = _by_relation(members_of(part["shuffled"]), relations)
+    rates = _by_relation(part.rates, relations)
+    shuffled = _by_relation(part.shuffled, relations)
     strip = _strip([(shuffled, MUTED), (rates, BLUE)], relations, title="top-1 rate on held-out subjects")
     chance = (
-        alt.Chart(alt.InlineData(values=[{"rate": part["chance"]}]))
+        alt.Chart(alt.InlineData(values=[{"rate": part.chance}]))
         .mark_rule(color=VERMILION, strokeDash=[4, 3])
         .encode(x="rate:Q")
     )
-    heading = _heading(f"Blue: facts; grey: shuffled facts; dashes: chance, {part['chance']:.4f}")
+    heading = _heading(f"Blue: facts; grey: shuffled facts; dashes: chance, {part.chance:.4f}")
     return alt.LayerChart(layer=[chance, *strip.layer], title=heading, width=strip.width)
 
 
-def swap_figure(part: Found, relations: Sequence[str]) -> alt.HConcatChart:
+def swap_figure(part: Swap, relations: Sequence[str]) -> alt.HConcatChart:
     """After the whole change of r: how often r' answers b, and how often it keeps its own answer."""
-    swap = part["doses"][WHOLE]
+    swap = part.swap
     return alt.hconcat(
-        _matrix(swap["became"], relations, "Answers the new attribute", rows="swapped", columns="asked"),
-        _matrix(swap["kept"], relations, "Keeps its answer", rows="swapped", columns="asked"),
+        _matrix(swap.became, relations, "Answers the new attribute", rows="swapped", columns="asked"),
+        _matrix(swap.kept, relations, "Keeps its answer", rows="swapped", columns="asked"),
         spacing=40,
     )
 
 
-def patching_figure(part: Found, relations: Sequence[str]) -> alt.HConcatChart:
+def patching_figure(part: Patching, relations: Sequence[str]) -> alt.HConcatChart:
     """Asked for r with the contribution of r': how often the answer is that of r', and that of r."""
     return alt.hconcat(
         _matrix(
-            part["became"], relations, "Answers the relation patched in", rows="asked", columns="patched in"
+            part.became, relations, "Answers the relation patched in", rows="asked", columns="patched in"
         ),
-        _matrix(part["kept"], relations, "Answers the relation asked", rows="asked", columns="patched in"),
+        _matrix(part.kept, relations, "Answers the relation asked", rows="asked", columns="patched in"),
         spacing=40,
     )
 
 
-def ablation_figure(part: Found, relations: Sequence[str]) -> alt.HConcatChart:
+def ablation_figure(part: Ablation, relations: Sequence[str]) -> alt.HConcatChart:
     """Recall without the units of a relation, and without as many random units."""
     return alt.hconcat(
-        _matrix(part["ablated"], relations, "Recall without its units", rows="silenced", columns="asked"),
+        _matrix(part.ablated, relations, "Recall without its units", rows="silenced", columns="asked"),
         _matrix(
-            part["random"],
+            part.random,
             relations,
             "Recall without as many random units",
             rows="as many as of",
@@ -131,24 +131,26 @@ def ablation_figure(part: Found, relations: Sequence[str]) -> alt.HConcatChart:
     )
 
 
-def dose_figure(part: Found) -> alt.LayerChart:
+def dose_figure(part: Swap) -> alt.LayerChart:
     """How often the answer follows and the others stay against the scale of the change, with bands over members."""
-    rates = {"the answer follows": ("follow", VERMILION), "the other relations stay": ("stay", BLUE)}
+    colours = {"the answer follows": VERMILION, "the other relations stay": BLUE}
     rows = [
-        {"scale": scale, "what": name} | _summary(members_of(dose[field]).mean(axis=1))
-        for name, (field, _) in rates.items()
-        for scale, dose in zip(part["scales"], part["doses"], strict=True)
-        if dose[field] is not None
+        {"scale": scale, "what": what} | _summary(rates.at())
+        for place, what in enumerate(colours)
+        for scale, dose in zip(part.scales, part.doses, strict=True)
+        if (rates := (dose.follow, dose.stay)[place]) is not None
     ]
     colour = alt.Color(
         "what:N",
         title=None,
-        scale=alt.Scale(domain=list(rates), range=[colour for _, colour in rates.values()]),
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
         legend=alt.Legend(orient="bottom", symbolOpacity=1),
     )
     chart = alt.Chart(alt.InlineData(values=rows))
     x = alt.X(
-        "scale:Q", title="scale of the change", axis=alt.Axis(values=part["scales"], grid=False, format="~g")
+        "scale:Q",
+        title="scale of the change",
+        axis=alt.Axis(values=list(part.scales), grid=False, format="~g"),
     )
     rate: dict[str, Any] = {"scale": _whole(), "title": "rate, mean over relations"}
     band = chart.mark_area(opacity=0.18, clip=True).encode(
@@ -194,10 +196,10 @@ def units_figure(shares: Float64[np.ndarray, "relations units"], relations: Sequ
 
 
 def _matrix(
-    estimate: Found, relations: Sequence[str], title: str, *, rows: str, columns: str
+    estimate: Estimate, relations: Sequence[str], title: str, *, rows: str, columns: str
 ) -> alt.LayerChart:
     """Rates [r, r'] as a heat map, means over members."""
-    means = members_of(estimate).mean(axis=0)
+    means = estimate.mean
     cells = [
         {"row": row, "column": column, "rate": float(means[i, j])}
         for i, row in enumerate(relations)
@@ -256,13 +258,12 @@ def _strip(
     return alt.LayerChart(layer=layers, width=360)
 
 
-def _by_relation(values: Float64[np.ndarray, "members relations"], relations: Sequence[str]) -> list[Row]:
-    return [{"relation": name} | _summary(values[:, place]) for place, name in enumerate(relations)]
+def _by_relation(rates: Estimate, relations: Sequence[str]) -> list[Row]:
+    return [{"relation": name} | _summary(rates.at(place)) for place, name in enumerate(relations)]
 
 
-def _summary(values: Float64[np.ndarray, " members"]) -> Row:
+def _summary(estimate: Estimate) -> Row:
     """Mean and interval; the mean for both ends where there are too few members."""
-    estimate = Estimate(values)
     low, high = estimate.interval or (estimate.mean, estimate.mean)
     return {"mean": float(estimate.mean), "low": float(low), "high": float(high)}
 

@@ -1,15 +1,20 @@
-"""What probing a language model found, drawn from the `to_dict()` of a probe report."""
+"""What probing a language model found, drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 from altair.typing import ChartType
 
 from georecall.figures.dissection import framed
 from georecall.figures.theme import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, VERMILION
+from georecall.probing.causal import SwapSummary
+from georecall.probing.findings import CurvePoint, Findings
+from georecall.probing.joint_fit import JointFit
+from georecall.probing.probe import ProbeSummary
+from georecall.statistics.estimates import Estimate
 
-Found = dict[str, Any]
 Row = dict[str, Any]
 
 STATES, RANDOM, SHUFFLED = "hidden states", "random weights", "shuffled labels"
@@ -36,35 +41,35 @@ TITLES = {
 """The figures of one probe, by the names of their files."""
 
 
-def probing_figures(found: Found, *, subtitle: str) -> dict[str, ChartType]:
+def probing_figures(found: ProbeSummary, *, subtitle: str) -> dict[str, ChartType]:
     """Every figure that the report allows, by name."""
-    findings = found["findings"]
+    findings = found.findings
     figures: dict[str, ChartType] = {"layers": layers_figure(findings), "heat": heat_figure(findings)}
-    if joint := findings["joint"]:
+    if joint := findings.joint:
         figures["superposition"] = superposed_states_figure(joint)
         figures["subspaces"] = subspaces_figure(joint)
-    if found["swaps"]:
-        figures["swaps"] = swaps_figure(found["swaps"])
+    if found.swaps:
+        figures["swaps"] = swaps_figure(found.swaps)
     return {name: framed(figure, TITLES[name], subtitle=subtitle) for name, figure in figures.items()}
 
 
-def layers_figure(findings: Found) -> alt.ConcatChart:
+def layers_figure(findings: Findings) -> alt.ConcatChart:
     """Held-out score by layer with its interval, a panel a relation, and every control as a line in a band."""
-    points = findings["curves"]
-    span = findings["layers"][0], findings["layers"][-1]
-    relations = dict.fromkeys(point["relation"] for point in points)
-    panels = [_panel([p for p in points if p["relation"] == name], span) for name in relations]
+    points = findings.curves
+    span = findings.layers[0], findings.layers[-1]
+    relations = dict.fromkeys(point.relation for point in points)
+    panels = [_panel([p for p in points if p.relation == name], span) for name in relations]
     return alt.concat(*panels, columns=COLUMNS, spacing=28)
 
 
-def heat_figure(findings: Found) -> alt.Chart:
+def heat_figure(findings: Findings) -> alt.Chart:
     """The held-out score of the hidden states, relations by layers."""
     rows = [
-        {"relation": point["relation"], "layer": point["layer"], "score": point["value"]}
-        for point in findings["curves"]
-        if point["source"] == STATES
+        {"relation": point.relation, "layer": point.layer, "score": point.value}
+        for point in findings.curves
+        if point.source == STATES
     ]
-    relations = list(dict.fromkeys(row["relation"] for row in rows))
+    relations = list(dict.fromkeys(point.relation for point in findings.curves))
     return (
         alt.Chart(alt.InlineData(values=rows), width=alt.Step(CELL), height=alt.Step(CELL + 8))
         .mark_rect()
@@ -82,18 +87,18 @@ def heat_figure(findings: Found) -> alt.Chart:
     )
 
 
-def superposed_states_figure(joint: Found) -> alt.HConcatChart:
+def superposed_states_figure(joint: JointFit) -> alt.HConcatChart:
     """Held-out R² of the joint fit by layer with its controls; and what each relation adds that no other explains."""
     kinds = {
-        "all relations": ("joint", BLUE),
-        "random weights": ("random", PURPLE),
-        "shuffled facts": ("shuffled", MUTED),
+        "all relations": (joint.joint, BLUE),
+        "random weights": (joint.random, PURPLE),
+        "shuffled facts": (joint.shuffled, MUTED),
     }
     rows = [
-        {"layer": layer, "source": name} | interval
-        for name, (field, _) in kinds.items()
-        if joint[field]
-        for layer, interval in zip(joint["layers"], joint[field]["by_layer"], strict=True)
+        {"layer": layer, "source": name} | interval.to_dict()
+        for name, (explained, _) in kinds.items()
+        if explained
+        for layer, interval in zip(joint.layers, explained.by_layer, strict=True)
     ]
     colours = alt.Color(
         "source:N",
@@ -101,26 +106,26 @@ def superposed_states_figure(joint: Found) -> alt.HConcatChart:
         scale=alt.Scale(domain=list(kinds), range=[colour for _, colour in kinds.values()]),
         legend=alt.Legend(orient="bottom", symbolOpacity=1),
     )
-    curve = _banded(rows, colours, (joint["layers"][0], joint["layers"][-1]), "held-out R²").properties(
+    curve = _banded(rows, colours, (joint.layers[0], joint.layers[-1]), "held-out R²").properties(
         width=360, height=240
     )
     return alt.hconcat(curve, _added(joint), spacing=48).resolve_scale(color="independent")
 
 
-def subspaces_figure(joint: Found) -> alt.HConcatChart:
+def subspaces_figure(joint: JointFit) -> alt.HConcatChart:
     """Mean squared cosine of the principal angles between relations at the layer chosen most often, and by chance."""
-    layer = max(joint["chosen_layers"], key=joint["chosen_layers"].count)
-    place = joint["layers"].index(layer)
+    layer = joint.usual_layer
+    place = joint.layers.index(layer)
     panels = {
-        f"Layer {layer}": joint["subspaces"][place]["overlaps"],
-        "Facts shuffled": joint["shuffled_subspaces"][place]["overlaps"],
-        "Random subspaces of the same ranks": joint["subspaces"][place]["chance_overlaps"],
+        f"Layer {layer}": joint.subspaces[place].overlaps,
+        "Facts shuffled": joint.shuffled_subspaces[place].overlaps,
+        "Random subspaces of the same ranks": joint.subspaces[place].chance_overlaps,
     }
-    charts = [_overlaps(overlaps["mean"], joint["relations"], title) for title, overlaps in panels.items()]
+    charts = [_overlaps(overlaps, joint.relations, title) for title, overlaps in panels.items()]
     return alt.hconcat(*charts, spacing=32)
 
 
-def swaps_figure(swaps: Found) -> alt.LayerChart:
+def swaps_figure(swaps: Mapping[str, SwapSummary]) -> alt.LayerChart:
     """How far each swap moves the answers, in nats: towards the new attribute, and of the other relations."""
     kinds = {
         "towards the new attribute": VERMILION,
@@ -129,10 +134,10 @@ def swaps_figure(swaps: Found) -> alt.LayerChart:
     }
     rows = []
     for relation, effect in swaps.items():
-        measured = zip(
-            kinds, (effect["towards"], effect["towards_at_random"], effect["others_mean"]), strict=True
-        )
-        rows += [{"relation": relation, "what": what} | summary for what, summary in measured if summary]
+        measured = zip(kinds, (effect.towards, effect.towards_at_random, effect.others_mean), strict=True)
+        rows += [
+            {"relation": relation, "what": what} | summary.to_dict() for what, summary in measured if summary
+        ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("relation:N", title=None, sort=list(swaps), axis=alt.Axis(labelLimit=160, grid=True)),
         yOffset=alt.YOffset("what:N", sort=list(kinds)),
@@ -156,12 +161,12 @@ def swaps_figure(swaps: Found) -> alt.LayerChart:
     return alt.LayerChart(layer=[interval, mean], width=460, height=alt.Step(18))
 
 
-def _panel(points: Sequence[Row], span: tuple[int, int]) -> alt.LayerChart:
+def _panel(points: Sequence[CurvePoint], span: tuple[int, int]) -> alt.LayerChart:
     """One relation: every source has a point at each layer, or one value at all of them."""
     rows = [
-        point | {"layer": layer}
+        point.to_dict() | {"layer": layer}
         for point in points
-        for layer in ([point["layer"]] if point["layer"] is not None else span)
+        for layer in (span if point.layer is None else [point.layer])
     ]
     colours = alt.Color(
         "source:N",
@@ -169,8 +174,8 @@ def _panel(points: Sequence[Row], span: tuple[int, int]) -> alt.LayerChart:
         scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
         legend=alt.Legend(orient="bottom", columns=4, symbolOpacity=1),
     )
-    heading = alt.Title(points[0]["relation"], fontSize=14, fontWeight="normal", offset=8)
-    chart = _banded(rows, colours, span, SCORES[points[0]["kind"]], domain=[0.0, 1.0])
+    heading = alt.Title(points[0].relation, fontSize=14, fontWeight="normal", offset=8)
+    chart = _banded(rows, colours, span, SCORES[points[0].kind], domain=[0.0, 1.0])
     return chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=heading)
 
 
@@ -207,16 +212,18 @@ def _banded(
     return alt.LayerChart(layer=[band, line])
 
 
-def _added(joint: Found) -> alt.LayerChart:
+def _added(joint: JointFit) -> alt.LayerChart:
     """R² of each relation alone, and what is lost without it, at the layers chosen."""
-    kinds = {"alone": ("alone", SKY), "lost without it": ("unique", VERMILION)}
+    kinds = {"alone": (joint.alone, SKY), "lost without it": (joint.unique, VERMILION)}
     rows = [
-        {"relation": relation, "what": name} | joint[field][relation]["chosen"]
-        for name, (field, _) in kinds.items()
-        for relation in joint["relations"]
+        {"relation": relation, "what": name} | explained[relation].chosen.to_dict()
+        for name, (explained, _) in kinds.items()
+        for relation in joint.relations
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("relation:N", title=None, sort=joint["relations"], axis=alt.Axis(labelLimit=160, grid=True)),
+        y=alt.Y(
+            "relation:N", title=None, sort=list(joint.relations), axis=alt.Axis(labelLimit=160, grid=True)
+        ),
         color=alt.Color(
             "what:N",
             title=None,
@@ -233,14 +240,12 @@ def _added(joint: Found) -> alt.LayerChart:
     return alt.LayerChart(layer=[interval, mean], width=300, height=240)
 
 
-def _overlaps(
-    overlaps: Sequence[Sequence[float | None]], relations: Sequence[str], title: str
-) -> alt.LayerChart:
+def _overlaps(overlaps: Estimate, relations: Sequence[str], title: str) -> alt.LayerChart:
     cells = [
-        {"row": row, "column": column, "overlap": overlaps[i][j]}
+        {"row": row, "column": column, "overlap": float(overlaps.mean[i, j])}
         for i, row in enumerate(relations)
         for j, column in enumerate(relations)
-        if i != j and overlaps[i][j] is not None
+        if i != j and not np.isnan(overlaps.mean[i, j])
     ]
     axis = alt.Axis(labelLimit=140, ticks=False, domain=False)
     base = alt.Chart(alt.InlineData(values=cells)).encode(

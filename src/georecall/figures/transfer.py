@@ -6,6 +6,9 @@ from typing import Any
 import altair as alt
 
 from georecall.figures.theme import BLUE, GREEN, INK, MUTED, ORANGE, SKY, VERMILION, theme
+from georecall.sweeps import Measured
+from georecall.transfer.freeze_and_swap import Transfer
+from georecall.transfer.transfer_cell import TransferCell, TransferResult
 
 Row = dict[str, Any]
 RELATION_COLOURS = [SKY, BLUE, GREEN, ORANGE, VERMILION]
@@ -20,28 +23,31 @@ CRITICAL = 1.0
 """Interference above which the targets of a new subject cannot all be met (docs/transfer.md)."""
 
 
-def transfer_rows(results: Iterable[dict[str, Any]]) -> list[Row]:
-    """A row for each result of a `TransferCell` and method: accuracy on the worlds reported, and its controls."""
-    return [_row(result, method) for result in results for method in result["transfer"]]
+def transfer_rows(results: Iterable[Measured[TransferCell, TransferResult]]) -> list[Row]:
+    """A row for each cell and method: accuracy on the worlds reported, and its controls."""
+    return [
+        _row(measured.cell, method, found)
+        for measured in results
+        for method, found in measured.result.transfer.items()
+    ]
 
 
-def _row(result: dict[str, Any], method: str) -> Row:
-    training, found = result["training"], result["transfer"][method]
-    accuracy = found["accuracy"]
-    low, high = accuracy["interval"] or (accuracy["mean"], accuracy["mean"])
+def _row(cell: TransferCell, method: str, found: Transfer) -> Row:
+    mean = float(found.accuracy.mean)
+    low, high = found.accuracy.interval or (mean, mean)
     return {
-        "n_subjects": result["n_subjects"],
-        "n_relations": result["n_relations"],
-        "recipe": result["recipe"],
-        "attribute_dim": training["attribute_dim"] or training["dim"],
-        "dim": training["dim"],
+        "n_subjects": cell.n_subjects,
+        "n_relations": cell.n_relations,
+        "recipe": cell.recipe,
+        "attribute_dim": cell.training.out,
+        "dim": cell.training.dim,
         "method": method,
-        "accuracy": accuracy["mean"],
-        "low": max(low, 0.0),
-        "high": min(high, 1.0),
-        "random": found["random"]["mean"],
-        "chance": found["chance"],
-        "interference": found["interference"]["mean"],
+        "accuracy": mean,
+        "low": max(float(low), 0.0),
+        "high": min(float(high), 1.0),
+        "random": float(found.random.mean),
+        "chance": found.chance,
+        "interference": float(found.interference.mean),
     }
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -12,8 +11,9 @@ from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.patching import Patch, answer_log_probabilities
 from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.statistics.draws import draws
-from georecall.statistics.intervals import mean_interval
+from georecall.statistics.intervals import Interval, mean_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,19 @@ class Swap:
     subjects: Int64[np.ndarray, " subjects"]
     wanted: Int64[np.ndarray, " subjects"]
     deltas: Float64[np.ndarray, "subjects dim"]
+
+
+class SwapSummary(Record):
+    """Means of a `SwapEffect` with their intervals over subjects; None where nobody was asked."""
+
+    layer: int
+    subjects: int
+    follows: bool
+    towards: Interval | None
+    towards_at_random: Interval | None
+    others_mean: Interval | None
+    others: dict[str, Interval | None]
+    others_at_random: dict[str, Interval | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,18 +70,19 @@ class SwapEffect:
         asked = (~np.isnan(changes)).sum(axis=0)
         return np.where(asked > 0, np.nansum(changes, axis=0) / np.maximum(asked, 1), np.nan)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Means with their intervals over subjects."""
-        return {
-            "layer": self.layer,
-            "subjects": len(self.towards),
-            "follows": self.follows,
-            "towards": _summary(self.towards),
-            "towards_at_random": _summary(self.towards_at_random),
-            "others_mean": _summary(self.others_mean),
-            "others": {name: _summary(change) for name, change in self.others.items()},
-            "others_at_random": {name: _summary(change) for name, change in self.others_at_random.items()},
-        }
+    @property
+    def summary(self) -> SwapSummary:
+        """What is kept of it."""
+        return SwapSummary(
+            layer=self.layer,
+            subjects=len(self.towards),
+            follows=self.follows,
+            towards=_summary(self.towards),
+            towards_at_random=_summary(self.towards_at_random),
+            others_mean=_summary(self.others_mean),
+            others={name: _summary(change) for name, change in self.others.items()},
+            others_at_random={name: _summary(change) for name, change in self.others_at_random.items()},
+        )
 
 
 def swap_components(
@@ -163,7 +177,7 @@ class _Asker:
         ]
 
 
-def _summary(changes: Float64[np.ndarray, " subjects"]) -> dict[str, float] | None:
+def _summary(changes: Float64[np.ndarray, " subjects"]) -> Interval | None:
     """The mean over the subjects that were asked, with its interval; None if there are none."""
     asked = changes[~np.isnan(changes)]
-    return mean_interval(asked, seed=0).to_dict() if len(asked) else None
+    return mean_interval(asked, seed=0) if len(asked) else None

@@ -1,16 +1,15 @@
 """Whether a relation is read off the hidden states better than by everything that it must beat."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float64
 
 from georecall.probing.controls import Control, ControlledProbe
 from georecall.probing.probes import Probe
 from georecall.probing.relations import Kind
+from georecall.records import Number, Record, derived
 from georecall.statistics.comparisons import Comparison, compare
-from georecall.statistics.intervals import Interval, layers_text, mean_interval, number, rate_interval
+from georecall.statistics.intervals import Interval, mean_interval, rate_interval
+from georecall.statistics.wording import layers_text, number
 
 REQUIRED = (
     "majority",
@@ -23,8 +22,7 @@ REQUIRED = (
 """The controls that a complete comparison has."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Record):
     """The verdict on one relation.
 
     There is evidence if the probe beats *every* control. That is an intersection–union test: it errs only if it errs
@@ -42,20 +40,25 @@ class Evidence:
     score: Interval
     chosen_layers: tuple[int, ...]
     comparisons: tuple[Comparison, ...]
-    by_relation: dict[str, float]
+    by_relation: dict[str, Number]
     not_measured: tuple[str, ...]
+
+    @derived
+    def evidence(self) -> bool:
+        """Whether every control is beaten."""
+        return all(comparison.beaten for comparison in self.comparisons)
 
     @property
     def found(self) -> bool:
-        """Whether every control is beaten."""
-        return all(comparison.beaten for comparison in self.comparisons)
+        """The same, as a word to ask by."""
+        return self.evidence
 
     @property
     def nearest(self) -> Comparison:
         """The control that is beaten least clearly."""
         return min(self.comparisons, key=lambda comparison: comparison.difference.low)
 
-    @property
+    @derived
     def words(self) -> str:
         """The verdict in words."""
         nearest, difference = self.nearest, self.nearest.difference
@@ -66,21 +69,6 @@ class Evidence:
             said = f"no evidence: {number(self.score.value)} does not beat {nearest.name} {number(nearest.score)} "
             said += f"(difference {number(difference.value)}, {number(difference.low)} … {number(difference.high)})"
         return said + "".join(f"; not measured: {name}" for name in self.not_measured)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, the verdict, and its words."""
-        return {
-            "relation": self.relation,
-            "kind": self.kind,
-            "subjects": self.subjects,
-            "score": self.score.to_dict(),
-            "chosen_layers": list(self.chosen_layers),
-            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
-            "by_relation": self.by_relation,
-            "not_measured": list(self.not_measured),
-            "evidence": self.found,
-            "words": self.words,
-        }
 
 
 def weigh_evidence(controlled: ControlledProbe, *, seed: int = 0) -> Evidence:

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from georecall.records import Record
 from georecall.statistics.intervals import Interval, ratio_interval
 from georecall.statistics.leave_one_out import LeaveOneOut, LeftOutFit, predict
 
 
-@dataclass(frozen=True, kw_only=True)
-class Explained:
+class Explained(Record):
     """Held-out R², or a difference of two, with 95 % intervals: of every layer, and of the layers chosen by fold.
 
     1 − Σ_s ‖x_s − x̂_s‖² / Σ_s ‖x_s − x̄‖², with x̂ the fit and x̄ the mean of the training part: coordinates are
@@ -21,13 +20,6 @@ class Explained:
 
     by_layer: tuple[Interval, ...]
     chosen: Interval
-
-    def to_dict(self) -> dict[str, Any]:
-        """All intervals."""
-        return {
-            "by_layer": [interval.to_dict() for interval in self.by_layer],
-            "chosen": self.chosen.to_dict(),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
 """What the hidden states of a model say of the relations of a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from pydantic import Field, InstanceOf
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
@@ -13,46 +13,40 @@ from georecall.probing.controls import ControlledProbe, probe_with_controls
 from georecall.probing.evidence import Evidence, score_by_input, weigh_evidence
 from georecall.probing.joint_fit import JointFit, fit_jointly
 from georecall.probing.probes import Probe
-from georecall.probing.relations import choose_targets
+from georecall.probing.relations import Kind, choose_targets
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.statistics.intervals import Interval, mean_interval
 
 
-@dataclass(frozen=True, kw_only=True)
-class Findings:
+class CurvePoint(Interval):
+    """The score of one source at one layer; `layer` is None where the source has none."""
+
+    relation: str
+    kind: Kind
+    source: str
+    layer: int | None
+
+
+class Findings(Record):
     """What the states say of every relation, with all controls; `skipped` has the reason for the relations left out.
 
-    `joint` is None, and `joint_skipped` says why, if too few subjects have an answer to every relation.
+    `joint` is None, and `joint_skipped` says why, if too few subjects have an answer to every relation. The probes
+    themselves are kept in memory alone.
     """
 
-    seed: int
     layers: tuple[int, ...]
-    probes: tuple[ControlledProbe, ...]
     evidence: tuple[Evidence, ...]
-    skipped: Mapping[str, str]
+    curves: tuple[CurvePoint, ...]
+    skipped: dict[str, str]
     joint: JointFit | None
     joint_skipped: str | None
-
-    @property
-    def judged(self) -> tuple[ControlledProbe, ...]:
-        """For each relation the probe of the kind that it is judged by."""
-        return tuple(controlled for controlled in self.probes if controlled.probe.target.judged)
+    probes: tuple[InstanceOf[ControlledProbe], ...] = Field(default=(), exclude=True, repr=False)
 
     @property
     def relations(self) -> tuple[str, ...]:
         """The relations that were probed."""
         return tuple(evidence.relation for evidence in self.evidence)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Verdicts and fits; the single folds are in `records`."""
-        return {
-            "layers": list(self.layers),
-            "evidence": [evidence.to_dict() for evidence in self.evidence],
-            "curves": [point for controlled in self.judged for point in _curves(controlled, self.seed)],
-            "skipped": dict(self.skipped),
-            "joint": self.joint and self.joint.to_dict(),
-            "joint_skipped": self.joint_skipped,
-        }
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A record for each relation, kind of target, source, input and fold."""
@@ -103,36 +97,37 @@ def analyse(
         )
     except ProbingError as error:
         reason = str(error)
+    judged = (one for one in probes if one.probe.target.judged)
     return Findings(
-        seed=seed,
         layers=reading.layers,
-        probes=probes,
         evidence=evidence,
+        curves=tuple(point for controlled in judged for point in _curves(controlled, seed)),
+        probes=probes,
         skipped=skipped,
         joint=joint,
         joint_skipped=reason,
     )
 
 
-def _curves(controlled: ControlledProbe, seed: int) -> Iterator[dict[str, Any]]:
+def _curves(controlled: ControlledProbe, seed: int) -> Iterator[CurvePoint]:
     """Scores by layer, with intervals, of the states and of what also has layers; the other controls have no layer."""
     probe = controlled.probe
-    relation = {"relation": probe.target.relation, "kind": probe.target.kind}
     by_layer = {"hidden states": [probe]} | {
         name: control.probes
         for name, control in controlled.controls.items()
         if len(control.probes[0].inputs) == len(probe.inputs) and name != "other relation"
     }
+
+    def point(source: str, layer: Any, score: Interval) -> CurvePoint:
+        relation, kind = probe.target.relation, probe.target.kind
+        return CurvePoint(**dict(score), relation=relation, kind=kind, source=source, layer=layer)
+
     for source, probes in by_layer.items():
         for layer, interval in zip(probe.inputs, _by_layer(probes, seed), strict=True):
-            yield relation | {"source": source, "layer": layer} | interval.to_dict()
+            yield point(source, layer, interval)
     for name, control in controlled.controls.items():
         if name not in by_layer:
-            yield (
-                relation
-                | {"source": name, "layer": None}
-                | mean_interval(control.scores, seed=seed).to_dict()
-            )
+            yield point(name, None, mean_interval(control.scores, seed=seed))
 
 
 def _by_layer(probes: Sequence[Probe], seed: int) -> Sequence[Interval]:

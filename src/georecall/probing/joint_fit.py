@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float32, Float64, Int64
@@ -16,14 +16,13 @@ from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
 from georecall.probing.superposition_map import blocks, by_block, relation_codes
 from georecall.probing.threads import in_threads, one_thread
 from georecall.progress import Progress, no_progress
+from georecall.records import AsLists, Record
 from georecall.statistics.draws import draws
-from georecall.statistics.estimates import plain
 from georecall.statistics.leave_one_out import LeaveOneOut
 from georecall.statistics.subspaces import Subspaces, compare_subspaces
 
 
-@dataclass(frozen=True, kw_only=True)
-class JointFit:
+class JointFit(Record):
     """How much of the hidden states x_s ≈ c + Σ_r A_r v_{r, f_r(s)} explains, and which relation does.
 
     relations, subjects : what was fitted: subjects with an answer to each of the relations
@@ -50,35 +49,19 @@ class JointFit:
     layers: tuple[int, ...]
     chosen_layers: tuple[int, ...]
     joint: Explained
-    alone: Mapping[str, Explained]
-    without: Mapping[str, Explained]
-    unique: Mapping[str, Explained]
+    alone: dict[str, Explained]
+    without: dict[str, Explained]
+    unique: dict[str, Explained]
     shuffled: Explained
     random: Explained | None
-    shares: Float64[np.ndarray, "states relations"]
+    shares: Annotated[Float64[np.ndarray, "states relations"], AsLists()]
     subspaces: tuple[Subspaces, ...]
     shuffled_subspaces: tuple[Subspaces, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields."""
-        by_relation = {
-            name: {relation: explained.to_dict() for relation, explained in getattr(self, name).items()}
-            for name in ("alone", "without", "unique")
-        }
-        return {
-            "relations": list(self.relations),
-            "subjects": self.subjects,
-            "regressors": list(self.regressors),
-            "layers": list(self.layers),
-            "chosen_layers": list(self.chosen_layers),
-            "joint": self.joint.to_dict(),
-            **by_relation,
-            "shuffled": self.shuffled.to_dict(),
-            "random": self.random and self.random.to_dict(),
-            "shares": plain(self.shares),
-            "subspaces": [subspaces.to_dict() for subspaces in self.subspaces],
-            "shuffled_subspaces": [subspaces.to_dict() for subspaces in self.shuffled_subspaces],
-        }
+    @property
+    def usual_layer(self) -> int:
+        """The layer chosen most often."""
+        return max(self.chosen_layers, key=self.chosen_layers.count)
 
 
 def fit_jointly(

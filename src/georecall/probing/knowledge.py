@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -13,6 +12,17 @@ from georecall.language_models.answers import score_answers
 from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
+
+
+class Recalled(Record):
+    """How many of the facts of a relation are known, and the share that each of its templates recalls."""
+
+    facts: int
+    known: int
+    rate: float
+    templates: dict[str, float]
+
 
 Fact = tuple[str, str]
 """A subject and the relation's answer."""
@@ -50,17 +60,18 @@ class Knowledge:
         """The share of each relation's facts that are recalled in each template; NaN where there is none."""
         return _shares(self.recalled.sum(axis=0), self.asked.sum(axis=0))
 
-    def to_dict(self) -> dict[str, Any]:
-        """For each relation that was asked: its facts, how many are known, and the rate of each template."""
+    @property
+    def by_relation(self) -> dict[str, Recalled]:
+        """What is known of each relation that was asked."""
         facts = self.asked.any(axis=2).sum(axis=0).tolist()
         known = self.known.sum(axis=0).tolist()
         return {
-            name: {
-                "facts": facts[relation],
-                "known": known[relation],
-                "rate": known[relation] / facts[relation],
-                "templates": dict(zip(texts, self.template_rates[relation].tolist(), strict=False)),
-            }
+            name: Recalled(
+                facts=facts[relation],
+                known=known[relation],
+                rate=known[relation] / facts[relation],
+                templates=dict(zip(texts, self.template_rates[relation].tolist(), strict=False)),
+            )
             for relation, (name, texts) in enumerate(zip(self.relations, self.templates, strict=True))
             if facts[relation]
         }

@@ -1,8 +1,6 @@
 """Whether a language model's answer to one relation is an affine function of the subject's hidden state."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float32, Float64, Int64, Shaped
@@ -12,6 +10,7 @@ from georecall.probing.features import checked_layers
 from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
 from georecall.probing.threads import one_thread
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.statistics.comparisons import Comparison, compare
 from georecall.statistics.draws import draws
 from georecall.statistics.intervals import Interval, rate_interval
@@ -21,8 +20,7 @@ Decode = Callable[[Float32[np.ndarray, "some dim"]], Int64[np.ndarray, " some"]]
 """The token that the model puts first, for final states."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinearRelation:
+class LinearRelation(Record):
     """How often an affine map ŷ = W x + b of the subject's state names the token that the model itself puts first.
 
     by_layer      : that share of held-out subjects, by layer, with Wilson's interval
@@ -42,17 +40,6 @@ class LinearRelation:
     layers: tuple[int, ...]
     chosen_layers: tuple[int, ...]
     comparisons: tuple[Comparison, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields."""
-        return {
-            "subjects": self.subjects,
-            "by_layer": [interval.to_dict() for interval in self.by_layer],
-            "faithfulness": self.faithfulness.to_dict(),
-            "layers": list(self.layers),
-            "chosen_layers": list(self.chosen_layers),
-            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
-        }
 
 
 def linear_relation(

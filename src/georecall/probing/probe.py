@@ -15,14 +15,15 @@ from georecall.language_models.prompts import Template
 from georecall.language_models.reading import Reading, read_model
 from georecall.language_models.state_cache import StateCache
 from georecall.language_models.templates import Templates
-from georecall.probing.causal import Swap, SwapEffect, swap_components
+from georecall.probing.causal import Swap, SwapEffect, SwapSummary, swap_components
 from georecall.probing.findings import Findings, analyse
-from georecall.probing.knowledge import Knowledge, recall_facts
+from georecall.probing.knowledge import Knowledge, Recalled, recall_facts
 from georecall.probing.linear_relations import LinearRelation, linear_relation
 from georecall.probing.relations import choose_targets, fold_numbers
 from georecall.probing.settings import ProbeSettings
 from georecall.probing.superposition_map import fit_superposition
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.statistics.draws import draws
 
 FOLD = 0
@@ -30,6 +31,21 @@ FOLD = 0
 
 DECODED_AT_ONCE = 256
 """States whose logits are held in memory together."""
+
+
+class ProbeSummary(Record):
+    """All of a probe that is kept, and drawn."""
+
+    model: str
+    digest: str
+    subjects: int
+    facts: int
+    templates: Templates
+    settings: ProbeSettings
+    knowledge: dict[str, Recalled]
+    findings: Findings
+    linear_relations: dict[str, LinearRelation]
+    swaps: dict[str, SwapSummary]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,20 +65,21 @@ class ProbeReport:
     linear_relations: Mapping[str, LinearRelation]
     swaps: tuple[SwapEffect, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the single folds."""
-        return {
-            "model": self.model,
-            "digest": self.digest,
-            "subjects": len(self.table.subjects),
-            "facts": self.table.n_facts,
-            "templates": self.templates.model_dump(mode="json"),
-            "settings": self.settings.model_dump(mode="json"),
-            "knowledge": self.knowledge.to_dict(),
-            "findings": self.findings.to_dict(),
-            "linear_relations": {name: found.to_dict() for name, found in self.linear_relations.items()},
-            "swaps": {effect.relation: effect.to_dict() for effect in self.swaps},
-        }
+    @property
+    def summary(self) -> ProbeSummary:
+        """Everything but the single folds, facts and subjects."""
+        return ProbeSummary(
+            model=self.model,
+            digest=self.digest,
+            subjects=len(self.table.subjects),
+            facts=self.table.n_facts,
+            templates=self.templates,
+            settings=self.settings,
+            knowledge=self.knowledge.by_relation,
+            findings=self.findings,
+            linear_relations=dict(self.linear_relations),
+            swaps={effect.relation: effect.summary for effect in self.swaps},
+        )
 
 
 def probe_model(

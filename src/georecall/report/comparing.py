@@ -10,9 +10,9 @@ from typing import Any
 from georecall.claims.registry import CELLS
 from georecall.claims.status import NOT_RECORDED
 from georecall.errors import FolderError
-from georecall.report.results_table import ABOUT, numbers_of
+from georecall.report.results_table import numbers_of
 from georecall.report.writing import OUTCOMES
-from georecall.sweeps.cells import RESULT
+from georecall.sweeps.cells import RESULT, About
 from georecall.sweeps.json_files import read_object
 
 Number = int | float
@@ -119,7 +119,7 @@ def _claim_pair(name: str, first: dict[str, Any] | None, second: dict[str, Any] 
 
 def _substance(result: Mapping[str, Any]) -> dict[str, Any]:
     """The result without what it says of its own measurement."""
-    return {name: value for name, value in result.items() if name not in ABOUT}
+    return {name: value for name, value in result.items() if name not in About.model_fields}
 
 
 def _numbers(

@@ -13,14 +13,11 @@ from typing import Any
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from georecall.claims.claim import VERDICTS, Outcome
-from georecall.report.claim_figures import claim_figure, stamp
+from georecall.claims.claim import FAMILIES, Outcome
+from georecall.claims.judgement import VERDICTS
 from georecall.report.embedded import Embedded, embedded, page_config
-from georecall.report.key_figures import key_figure
 from georecall.report.page_text import (
-    Group,
     environments,
-    measured_groups,
     remarks,
     unbroken,
     what_was_run,
@@ -28,8 +25,6 @@ from georecall.report.page_text import (
 )
 from georecall.storage.files import write_text
 
-FAMILIES = {"K": "Constructions", "C": "Trained models", "L": "Language models"}
-"""The families of claims by the first letter of their ids."""
 VEGA = "window.vegaEmbed = vegaEmbed;"
 """What the page's own script needs of the libraries."""
 
@@ -39,8 +34,6 @@ class Section:
     """A claim as the page shows it."""
 
     outcome: Outcome
-    key: str
-    measured: tuple[Group, ...]
     run: dict[str, str]
     remarks: tuple[str, ...]
     figure: Embedded | None
@@ -84,8 +77,6 @@ def page_html(outcomes: Sequence[Outcome]) -> str:
 def _section(outcome: Outcome) -> Section:
     return Section(
         outcome=outcome,
-        key=key_figure(outcome),
-        measured=measured_groups(outcome.measured),
         run=what_was_run(outcome),
         remarks=remarks(outcome),
         figure=_figure(outcome),
@@ -93,8 +84,8 @@ def _section(outcome: Outcome) -> Section:
 
 
 def _figure(outcome: Outcome) -> Embedded | None:
-    figure = claim_figure(outcome)
-    return None if figure is None else embedded(figure, stamp=stamp(outcome))
+    figure = outcome.figure
+    return None if figure is None else embedded(figure, stamp=outcome.stamp)
 
 
 def _families(sections: Sequence[Section]) -> dict[str, list[Section]]:

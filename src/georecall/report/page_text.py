@@ -1,8 +1,7 @@
-"""What a page says of a claim besides its figure: lists made of long sentences, and what was run."""
+"""What a page says of a claim besides its figure: what was run, with what, and how long it took."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -11,27 +10,6 @@ from markupsafe import Markup
 from georecall.claims.claim import Outcome
 from georecall.claims.sizes import field_names, field_values, listed
 from georecall.claims.status import NOT_RECORDED, CellStanding
-
-WORLD = re.compile(r"\[(?P<world>[^\]]*)\] (?P<rest>.*)", re.DOTALL)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """Statements about one world, or about all of them if it has no heading."""
-
-    heading: str
-    statements: tuple[str, ...]
-
-
-def measured_groups(measured: str) -> tuple[Group, ...]:
-    """A long sentence as a list: split at semicolons, and below `[world]` where it names one."""
-    groups: list[tuple[str, list[str]]] = []
-    for part in measured.split("; "):
-        found = WORLD.fullmatch(part)
-        if found or not groups:
-            groups.append((found["world"] if found else "", []))
-        groups[-1][1].append(found["rest"] if found else part)
-    return tuple(Group(heading=heading, statements=tuple(said)) for heading, said in groups)
 
 
 def what_was_run(outcome: Outcome) -> dict[str, str]:
@@ -47,25 +25,15 @@ def what_was_run(outcome: Outcome) -> dict[str, str]:
         "Subjects N": listed(field_values(configs, "n_subjects")),
         "Relations R": listed(field_values(configs, "n_relations")),
         "Hops k": listed(field_values(configs, "hops")),
-        "Dimension d": listed(_dimensions(outcome.results)),
+        "Dimension d": listed(
+            sorted({d for one in outcome.results for d in one.cell.dimensions(one.result)})
+        ),
         "Seeds": listed(field_values(configs, "seeds")),
         "Budget": _budget(configs),
         "Cells": _cells(outcome),
         "Time": f"{duration(outcome.seconds)} of one core" if outcome.count("measured") else "",
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _dimensions(results: Iterable[dict[str, Any]]) -> list[int]:
-    """The dimensions d of all models: built, trained, or the least found."""
-    found = set()
-    for result in results:
-        sizes = (result.get("training"), result.get("built"), result)
-        for size, name in zip(sizes, ("dim", "dimension", "threshold"), strict=True):
-            found.add((size or {}).get(name))
-        found.add(result.get("dim"))
-        found.update(result.get("dims", ()))
-    return sorted(value for value in found if isinstance(value, int))
 
 
 def _budget(configs: Sequence[dict[str, Any]]) -> str:

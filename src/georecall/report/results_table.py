@@ -15,8 +15,6 @@ from georecall.storage.files import write_bytes
 Row = dict[str, Any]
 SIZES = ("n_subjects", "n_relations", "hops")
 ENVIRONMENT = ("georecall", "torch", "numpy", "python", "machine", "date")
-ABOUT = {"seconds", "environment"}
-"""What a result says of its own measurement."""
 SCHEMA: dict[str, type[pl.DataType] | pl.DataType] = {
     "claim": pl.String,
     "preset": pl.String,
@@ -50,8 +48,8 @@ def write_results_table(outcomes: Sequence[Outcome], path: Path) -> None:
 
 
 def _row(outcome: Outcome, cell: CellStanding) -> Row:
-    config, result = cell.cell.config, cell.result or {}
-    measured = {name: value for name, value in result.items() if name not in config.keys() | ABOUT}
+    config, measured = cell.cell.config, cell.measured
+    numbers = {} if measured is None else measured.result.to_dict()
     return {
         "claim": outcome.id,
         "preset": outcome.preset,
@@ -59,11 +57,11 @@ def _row(outcome: Outcome, cell: CellStanding) -> Row:
         "key": cell.cell.key,
         "state": cell.state,
         **{name: config.get(name) for name in SIZES},
-        "seconds": result.get("seconds"),
+        "seconds": None if measured is None else measured.about.seconds,
         **{name: cell.environment.get(name) for name in ENVIRONMENT},
         "failure": None if cell.failure is None else cell.failure.summary,
         "config": json.dumps(config, ensure_ascii=False),
-        "numbers": [{"name": name, "value": float(value)} for name, value in numbers_of(measured)],
+        "numbers": [{"name": name, "value": float(value)} for name, value in numbers_of(numbers)],
     }
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from georecall.claims.claim import Outcome
 from georecall.figures.theme import save_figure
 from georecall.progress import Progress, no_progress
-from georecall.report.claim_figures import claim_figure
 from georecall.report.page import write_page
 from georecall.report.results_table import write_results_table
 from georecall.storage.files import write_text
@@ -30,7 +29,7 @@ def write_figures(outcomes: Sequence[Outcome], folder: Path, progress: Progress 
     """Draw every outcome as PNG and SVG; figures of claims that have no results now are taken away."""
     for place, outcome in enumerate(outcomes):
         progress("figures", place, len(outcomes), outcome.id)
-        figure = claim_figure(outcome)
+        figure = outcome.figure
         for path in (folder / f"{outcome.id}{suffix}" for suffix in SUFFIXES):
             if figure is None:
                 path.unlink(missing_ok=True)

@@ -1,15 +1,17 @@
 """Scaling laws: how the least dimension grows with subjects and relations, fitted and compared."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64
 from scipy.optimize import leastsq
 
+from georecall.records import Record
+from georecall.sweeps import Measured
 from georecall.theory.bounds import one_hop_bits
+from georecall.training.capacity import CapacityCell, CapacityResult
 
 LM_BITS = 2.0
 """Bits a parameter that language models were found to store (Allen-Zhu and Li, 2024)."""
@@ -36,11 +38,18 @@ class CapacityPoint:
     frozen: int | None
 
     @classmethod
-    def of(cls, result: Mapping[str, Any]) -> "CapacityPoint":
-        """The point of a capacity cell, given as its config and result in one mapping."""
-        parameters = result["parameters"] or {"trained": None, "frozen": None}
-        names = ("n_subjects", "n_relations", "freeze", "threshold")
-        return cls(**{name: result[name] for name in names}, least=tuple(result["least"]), **parameters)
+    def of(cls, measured: Measured[CapacityCell, CapacityResult]) -> "CapacityPoint":
+        """The point of a capacity cell."""
+        cell, result, parameters = measured.cell, measured.result, measured.result.parameters
+        return cls(
+            n_subjects=cell.n_subjects,
+            n_relations=cell.n_relations,
+            freeze=cell.freeze,
+            least=result.least,
+            threshold=result.threshold,
+            trained=None if parameters is None else parameters.trained,
+            frozen=None if parameters is None else parameters.frozen,
+        )
 
     @property
     def known(self) -> tuple[int, ...]:
@@ -115,8 +124,7 @@ LAWS: tuple[Law, ...] = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fit:
+class Fit(Record):
     """A law fitted to capacity points by least squares of log d.
 
     `error` is the root mean square of log(d / predicted) on the points fitted; `held_out_error` the same on points
@@ -130,10 +138,6 @@ class Fit:
     error: float
     held_out_error: float | None
     points: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields."""
-        return asdict(self)
 
 
 def fit_laws(points: Sequence[CapacityPoint], *, seed: int = 0) -> tuple[Fit, ...]:

@@ -1,37 +1,24 @@
 """A score against that of a control, subject by subject."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float64
 
+from georecall.records import Number, Record, derived
 from georecall.statistics.intervals import Interval, mean_interval
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Record):
     """A control's mean score, and how much more the probe scores, subject by subject; `name` is in words."""
 
     control: str
     name: str
-    score: float
+    score: Number
     difference: Interval
 
-    @property
+    @derived
     def beaten(self) -> bool:
         """Whether the probe scores more, with 95 % confidence."""
         return self.difference.low > 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, and whether the control is beaten."""
-        return {
-            "control": self.control,
-            "name": self.name,
-            "score": self.score,
-            "difference": self.difference.to_dict(),
-            "beaten": self.beaten,
-        }
 
 
 def compare(

@@ -1,33 +1,42 @@
 """A number found in every member of an ensemble, and what it says of models that were not trained."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
+from pydantic import Field, PlainSerializer
 from scipy import stats
+
+from georecall.records import AsLists, Record, derived, plain
 
 CONFIDENCE = 0.95
 LEAST_MEMBERS = 3
 """With fewer seeds no interval is given."""
 
+Shaped = Annotated[Float64[np.ndarray, "*shape"], PlainSerializer(plain)]
+Ends = tuple[Shaped, Shaped]
+"""Both ends of an interval."""
 
-@dataclass(frozen=True)
-class Estimate:
+
+class Estimate(Record):
     """The values of all members, their mean, and its 95 % t interval; NaN where a value is not defined.
 
-    mean ± t_{n−1}(0.975) · s / √n  for n ≥ 3 members, s their standard deviation.
+    mean ± t_{n−1}(0.975) · s / √n  for n ≥ 3 members, s their standard deviation. As JSON, the values are `members`.
     """
 
-    values: Float64[np.ndarray, "members *shape"]
+    values: Annotated[Float64[np.ndarray, "members *shape"], AsLists()] = Field(alias="members")
 
-    @property
-    def mean(self) -> Float64[np.ndarray, "*shape"]:
+    def __init__(self, values: Float64[np.ndarray, "members *shape"] | None = None, **fields: Any) -> None:
+        """From the values alone, or from the fields of JSON."""
+        super().__init__(**(fields if values is None else fields | {"members": values}))
+
+    @derived
+    def mean(self) -> Shaped:
         """The mean over members."""
         return np.asarray(self.values.mean(axis=0))
 
-    @property
-    def interval(self) -> tuple[Float64[np.ndarray, "*shape"], Float64[np.ndarray, "*shape"]] | None:
+    @derived
+    def interval(self) -> Ends | None:
         """Both ends of the interval; None below three members."""
         members = len(self.values)
         if members < LEAST_MEMBERS:
@@ -36,21 +45,10 @@ class Estimate:
         half = np.asarray(quantile * self.values.std(axis=0, ddof=1) / members**0.5)
         return np.asarray(self.mean - half), np.asarray(self.mean + half)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Values by member, mean and interval, as nested lists with None for NaN."""
-        interval = self.interval
-        return {
-            "members": plain(self.values),
-            "mean": plain(self.mean),
-            "interval": None if interval is None else [plain(end) for end in interval],
-        }
-
-
-def plain(values: np.ndarray) -> Any:
-    """Nested lists of Python numbers, with None for NaN, which JSON does not have."""
-    numbers = np.array(values, dtype=object)
-    numbers[np.isnan(values)] = None
-    return numbers.tolist()
+    def at(self, *where: Any) -> "Estimate":
+        """One entry of the values, or the mean of several, in every member."""
+        values = self.values[(slice(None), *where)]
+        return Estimate(values.reshape(len(values), -1).mean(axis=1))
 
 
 def wilson_interval(
@@ -65,8 +63,3 @@ def wilson_interval(
     half = z * np.sqrt(rate * (1 - rate) / trials + (z / (2 * trials)) ** 2)
     scale = 1 + z**2 / trials
     return np.maximum(middle - half, 0) / scale, np.minimum((middle + half) / scale, 1)
-
-
-def members_of(estimate: dict[str, Any]) -> Float64[np.ndarray, "members *shape"]:
-    """The values by member of an `Estimate.to_dict()`; NaN where there is none."""
-    return np.array(estimate["members"], dtype=np.float64)

@@ -1,45 +1,28 @@
 """Intervals over subjects: Wilson's of rates, and the percentile bootstrap of means, ratios and differences."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from georecall.records import Number, Record
 from georecall.statistics.draws import draws
-from georecall.statistics.estimates import CONFIDENCE, plain, wilson_interval
+from georecall.statistics.estimates import CONFIDENCE, wilson_interval
+from georecall.statistics.wording import within
 
 RESAMPLES = 2000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(Record):
     """A number and both ends of its 95 % interval; NaN where it is not defined."""
 
-    value: float
-    low: float
-    high: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The three numbers, None for NaN."""
-        return {name: plain(np.array(number)) for name, number in vars(self).items()}
+    value: Number
+    low: Number
+    high: Number
 
     def __str__(self) -> str:
         """The number and its interval, to two decimals."""
-        return f"{number(self.value)} ({number(self.low)} … {number(self.high)})"
-
-
-def number(value: float) -> str:
-    """Two decimals, with a minus sign and without a negative zero."""
-    return f"{value:z.2f}".replace("-", "−")
-
-
-def layers_text(layers: Sequence[int]) -> str:
-    """The layers chosen in several folds: layer 12, or layers 9–21."""
-    low, high = min(layers), max(layers)
-    return f"layer {low}" if low == high else f"layers {low}–{high}"
+        return within(self.value, (self.low, self.high))
 
 
 def rate_interval(hits: Bool[np.ndarray, " subjects"]) -> Interval:

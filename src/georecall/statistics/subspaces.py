@@ -1,21 +1,19 @@
 """Where in the residual stream the relations write, and how these places lie to one another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 from scipy.linalg import subspace_angles
 
+from georecall.records import Record
 from georecall.statistics.estimates import Estimate
 
 ENERGY = 0.99
 """Part of the squared singular values that a rank must hold."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subspaces:
+class Subspaces(Record):
     """The column spaces of the A_r at their effective rank, and the principal angles θ between them, in degrees.
 
     ranks            : directions that hold 99 % of the squared singular values of A_r
@@ -29,10 +27,6 @@ class Subspaces:
     mean_angles: Estimate
     overlaps: Estimate
     chance_overlaps: Estimate
-
-    def to_dict(self) -> dict[str, Any]:
-        """All estimates."""
-        return {name: estimate.to_dict() for name, estimate in vars(self).items()}
 
 
 def compare_subspaces(matrices: Float64[np.ndarray, "members relations dim out"]) -> Subspaces:

@@ -1,6 +1,6 @@
 """Sweeps: independent measurements that are made once, resume, and run on one machine or many."""
 
-from georecall.sweeps.cells import Cell
+from georecall.sweeps.cells import Cell, Measured
 from georecall.sweeps.choice import choose_engine
 from georecall.sweeps.engines import Engine, ProcessEngine, SerialEngine
 from georecall.sweeps.ray_engine import RayEngine
@@ -10,6 +10,7 @@ from georecall.sweeps.sweep import SweepReport, run_sweep
 __all__ = [
     "Cell",
     "Engine",
+    "Measured",
     "ProcessEngine",
     "RayEngine",
     "SerialEngine",

@@ -4,22 +4,45 @@ import hashlib
 import json
 import time
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypeVar
 
 from georecall.errors import FolderError
 from georecall.progress import Progress
+from georecall.records import Record
 from georecall.storage.folders import whole_folder
 from georecall.sweeps.environment import environment
 from georecall.sweeps.json_files import json_text, read_object
 from georecall.sweeps.locks import alone
 
 CONFIG, RESULT = "config.json", "result.json"
+ResultT = TypeVar("ResultT", bound=Record, default=Any)
+CellT_co = TypeVar("CellT_co", bound="Cell[Any]", covariant=True)
+ResultT_co = TypeVar("ResultT_co", bound=Record, covariant=True)
+ThisCell = TypeVar("ThisCell", bound="Cell[Any]")
 
 
-class Cell(BaseModel, ABC):
+class About(Record):
+    """What stands beside the fields of a result in its file: how long it took, and what it was made with."""
+
+    seconds: float
+    environment: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Generic[CellT_co, ResultT_co]):
+    """A cell, its result, and how it was measured."""
+
+    cell: CellT_co
+    result: ResultT_co
+    about: About
+
+
+class Cell(BaseModel, ABC, Generic[ResultT]):
     """One independent measurement; its fields say all that the result depends on.
 
     `revision` is raised when the meaning of a measurement changes, so that old results are not taken for new.
@@ -29,12 +52,16 @@ class Cell(BaseModel, ABC):
     revision: ClassVar[int] = 1
 
     @abstractmethod
-    def measure(self, progress: Progress) -> dict[str, Any]:
-        """Do the work; the result must be JSON, of finite numbers."""
+    def measure(self, progress: Progress) -> ResultT:
+        """Do the work."""
 
-    def result_in(self, root: Path, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def result_in(self, root: Path, progress: Progress) -> ResultT:  # noqa: ARG002
         """The result; a cell made of other cells runs those in the same `root` instead, and puts them together."""
         return self.measure(progress)
+
+    def dimensions(self, result: ResultT) -> tuple[int, ...]:  # noqa: ARG002
+        """The dimensions d of the models that the result is about."""
+        return ()
 
     @property
     def config(self) -> dict[str, Any]:
@@ -55,7 +82,15 @@ class Cell(BaseModel, ABC):
         """Whether a result is there."""
         return (root / self.folder_name / RESULT).is_file()
 
-    def run(self, root: Path, progress: Progress) -> dict[str, Any]:
+    @classmethod
+    def result_type(cls) -> type[ResultT]:
+        """The kind of result, as the class says it: `class OneHopCell(Cell[OneHopResult])`."""
+        arguments = (
+            base.__pydantic_generic_metadata__["args"] for base in cls.__mro__ if issubclass(base, Cell)
+        )
+        return next(args[0] for args in arguments if args)
+
+    def run(self, root: Path, progress: Progress) -> ResultT:
         """The result on disk, measured first if it is not there; no two processes measure a cell at once.
 
         Raises:
@@ -70,10 +105,9 @@ class Cell(BaseModel, ABC):
     def measure_to_disk(self, root: Path, progress: Progress) -> None:
         """Measure now and write the result with `seconds` and `environment`; the caller holds the cell's lock."""
         started = time.monotonic()
-        result = dict(self.result_in(root, progress))
-        result["seconds"] = round(time.monotonic() - started, 3)
-        result["environment"] = environment()
-        self.write(root, RESULT, result)
+        result = self.result_in(root, progress).to_dict()
+        about = About(seconds=round(time.monotonic() - started, 3), environment=environment())
+        self.write(root, RESULT, result | about.to_dict())
 
     def write(self, root: Path, file: str, content: dict[str, Any]) -> None:
         """Make the cell's folder of its config and one file; it appears whole or not at all.
@@ -86,13 +120,31 @@ class Cell(BaseModel, ABC):
             (draft / CONFIG).write_text(json_text(self.config), encoding="utf-8")
             (draft / file).write_text(text, encoding="utf-8")
 
-    def result(self, root: Path) -> dict[str, Any]:
+    def result(self, root: Path) -> ResultT:
         """The result on disk.
 
         Raises:
             FolderError: it is missing or damaged, or belongs to another config.
         """
-        return read_cell_file(root / self.folder_name / RESULT, self.config)
+        return self.measured_in(root).result
+
+    def measured_in(self: ThisCell, root: Path) -> Measured[ThisCell, Any]:
+        """The result on disk with what stands beside it.
+
+        Raises:
+            FolderError: as `result`.
+        """
+        path = root / self.folder_name / RESULT
+        content = read_cell_file(path, self.config)
+        about = {name: content.pop(name) for name in About.model_fields if name in content}
+        try:
+            return Measured(cell=self, result=self.result_type().read(content), about=About.read(about))
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            place = ".".join(map(str, wrong["loc"])) or "result"
+            raise FolderError(
+                f"{path}: {place}: {wrong['msg']}; delete {path.parent} to measure it again"
+            ) from error
 
 
 def read_cell_file(path: Path, config: dict[str, Any]) -> dict[str, Any]:

@@ -6,15 +6,15 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from georecall.progress import Progress
 from georecall.sweeps.cells import Cell
 from georecall.training.config import Freeze, Mode, Rate, Size, TrainConfig
-from georecall.training.recall_cell import RecallCell
-from georecall.training.threshold import find_threshold
+from georecall.training.recall_cell import Parameters, RecallCell, RecallResult
+from georecall.training.threshold import Threshold, find_threshold
 
 LOOKS = 40
 """How often a run looks whether the target is reached."""
@@ -23,7 +23,23 @@ USUAL_TRIES = 8
 WIDTH = re.compile(r"N|[1-9][0-9]*d?")
 
 
-class CapacityCell(Cell):
+class CapacityResult(Threshold):
+    """The least d of every seed that reaches the target, None for a seed without one.
+
+    `threshold` is the (lower) median over seeds, a seed without one counting as above all others; None if that is
+    the median. `recall` is that of every seed at every d tried; `steps` the budget of one d, `parameters` those of a
+    model of the threshold's dimension.
+    """
+
+    threshold: int | None
+    recall: dict[int, tuple[float, ...]]
+    questions: int
+    steps: int
+    steps_taken: int
+    parameters: Parameters | None
+
+
+class CapacityCell(Cell[CapacityResult]):
     """The least d at which training reaches the target, for each seed; made of a `RecallCell` for each d tried.
 
     `width` is `4d` (a multiple of d), `N`, or a number of hidden units. The budget is `passes` over all
@@ -65,37 +81,40 @@ class CapacityCell(Cell):
             raise ValueError(f"least_dim must be at most most_dim = {self.most_dim}, got {self.least_dim}")
         return self
 
-    def measure(self, progress: Progress) -> dict[str, Any]:
+    def measure(self, progress: Progress) -> CapacityResult:
         """The result, with nothing kept of the runs that it is made of."""
         with tempfile.TemporaryDirectory() as root:
             return self.result_in(Path(root), progress)
 
-    def result_in(self, root: Path, progress: Progress) -> dict[str, Any]:
-        """Thresholds by seed, recall of every seed at every d tried, and the budget in `steps`.
-
-        `threshold` is the (lower) median over seeds, a seed without one counting as above all others; None if
-        that is the median.
-        """
-        tried: dict[int, dict[str, Any]] = {}
+    def result_in(self, root: Path, progress: Progress) -> CapacityResult:
+        """The search, whose runs are kept in `root`."""
+        tried: dict[int, RecallResult] = {}
 
         def succeeds(dim: int) -> list[bool]:
             progress(self.name, len(tried), max(len(tried) + 1, USUAL_TRIES), f"d = {dim}")
             tried[dim] = self.at(dim).run(root, progress)
-            return [share >= self.target for share in tried[dim]["recall"]]
+            return [share >= self.target for share in tried[dim].recall]
 
         found = find_threshold(
             succeeds, guess=self._guess, lowest=self.least_dim, highest=self.most_dim, recheck=self.recheck
         )
         progress(self.name, len(tried), len(tried))
         threshold = _median(found.least)
-        return found.to_dict() | {
-            "threshold": threshold,
-            "recall": {str(dim): tried[dim]["recall"] for dim in found.tried},
-            "questions": tried[found.tried[0]]["questions"],
-            "steps": self._steps,
-            "steps_taken": sum(result["steps"] for result in tried.values()),
-            "parameters": None if threshold is None else tried[threshold]["parameters"],
-        }
+        return CapacityResult(
+            least=found.least,
+            tried=found.tried,
+            monotone=found.monotone,
+            threshold=threshold,
+            recall={dim: tried[dim].recall for dim in found.tried},
+            questions=tried[found.tried[0]].questions,
+            steps=self._steps,
+            steps_taken=sum(result.steps for result in tried.values()),
+            parameters=None if threshold is None else tried[threshold].parameters,
+        )
+
+    def dimensions(self, result: CapacityResult) -> tuple[int, ...]:
+        """The threshold, if there is one."""
+        return () if result.threshold is None else (result.threshold,)
 
     @property
     def name(self) -> str:

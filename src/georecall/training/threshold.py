@@ -1,15 +1,14 @@
 """Where a yes-or-no measurement of a whole number turns from no to yes, when it may waver around the turn."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+
+from georecall.records import Record, derived
 
 GROWTH = 1.3
 """Factor between two values tried while the turn is not yet bracketed: large values cost more than many tries."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Threshold:
+class Threshold(Record):
     """For each repetition (seed) the least value tried at which it succeeded, None where it never did.
 
     `tried` are all values tried, in order. `monotone`: no repetition failed above a value at which it had
@@ -21,13 +20,14 @@ class Threshold:
     monotone: bool
 
     @property
+    def known(self) -> tuple[int, ...]:
+        """The values of the repetitions that have one."""
+        return tuple(value for value in self.least if value is not None)
+
+    @derived
     def censored(self) -> bool:
         """Whether some repetition succeeded nowhere: its turn is above the highest value allowed."""
         return None in self.least
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, and `censored`."""
-        return vars(self) | {"censored": self.censored}
 
 
 def find_threshold(

@@ -1,8 +1,7 @@
 """Freeze and swap: new facts by writing subject embeddings in closed form, with every other parameter as it was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -13,17 +12,28 @@ from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
-from georecall.statistics.estimates import Estimate, plain
+from georecall.records import AsLists, Record
+from georecall.statistics.estimates import Estimate
 from georecall.statistics.subspaces import participation_ratio
 from georecall.transfer.embedding_solvers import averaged_selectors, checked_method, writer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Transfer:
+class Accuracy(Estimate):
+    """The share of new facts answered right by each member, averaged over the new worlds, and in each of them."""
+
+    worlds: Annotated[Float64[np.ndarray, "members worlds"], AsLists()]
+
+    @classmethod
+    def of(cls, worlds: Float64[np.ndarray, "members worlds"]) -> "Accuracy":
+        """From the share in each world."""
+        return cls(members=worlds.mean(axis=1), worlds=worlds)
+
+
+class Transfer(Record):
     """Share of all N·R facts answered right, for each member; new worlds are random bijections.
 
         old       : the facts trained on, with the embeddings trained
-        accuracy  : [members, worlds], new facts with embeddings written in closed form
+        accuracy  : new facts with embeddings written in closed form
         random    : the same new facts with Gaussian embeddings of the old ones' mean and spread (control)
         permuted  : the same new facts with the old embeddings in another order (control)
         chance    : 1/A
@@ -34,33 +44,16 @@ class Transfer:
 
     method: str
     worlds: int
+    chance: float
+    accuracy: Accuracy
     old: Estimate
-    accuracy: Float64[np.ndarray, "members worlds"]
     random: Estimate
     permuted: Estimate
-    chance: float
     ranks: Estimate
     interference: Estimate
 
-    @property
-    def by_member(self) -> Estimate:
-        """Accuracy of every member, averaged over the new worlds."""
-        return Estimate(self.accuracy.mean(axis=1))
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON."""
-        estimates = ("old", "random", "permuted", "ranks", "interference")
-        return {
-            "method": self.method,
-            "worlds": self.worlds,
-            "chance": self.chance,
-            "accuracy": self.by_member.to_dict() | {"worlds": plain(self.accuracy)},
-            **{name: getattr(self, name).to_dict() for name in estimates},
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Insertion:
+class Insertion(Record):
     """New subjects one at a time: share of their facts answered right when only their row is written.
 
     `facts` counts the new facts whose attribute the old subjects have too, for the same relation; the others are
@@ -76,10 +69,6 @@ class Insertion:
     random: Estimate
     majority: float
     chance: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON."""
-        return vars(self) | {"accuracy": self.accuracy.to_dict(), "random": self.random.to_dict()}
 
 
 def swap_worlds(
@@ -107,7 +96,7 @@ def swap_worlds(
     return Transfer(
         method=method,
         worlds=worlds,
-        accuracy=found.pop("accuracy"),
+        accuracy=Accuracy.of(found.pop("accuracy")),
         chance=1 / len(table.attributes),
         **{name: Estimate(values) for name, values in found.items()},
     )
