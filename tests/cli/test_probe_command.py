@@ -36,7 +36,7 @@ COLUMNS = ["relation", "kind", "judged", "source", "input", "layer", "fold", "su
 
 def families() -> ModuleType:
     """The tiny language models of the tests of probing."""
-    spec = importlib.util.spec_from_file_location("families", HERE.parents[1] / "probing" / "families.py")
+    spec = importlib.util.spec_from_file_location("families", HERE.parents[1] / "families.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -103,6 +103,7 @@ def test_a_report_is_written_to_the_folder_asked_for(cli):
         "index.html",
         "results.json",
         "results.parquet",
+        "quantities.parquet",
     }
     assert len(list(Path("results/cells").glob("*/result.json"))) == 2
     assert not Path("report").exists()

@@ -11,10 +11,10 @@ from georecall.figures.capacity import capacity_figure, dimension_of_bits
 from georecall.figures.theme import save_figure
 from georecall.report.capacity_tables import tried, write_tried
 from georecall.scaling.laws import CapacityPoint
-from georecall.theory.bounds import one_hop_bits
-from georecall.theory.sizes import one_hop_size
 from georecall.sweeps import Measured
 from georecall.sweeps.cells import About
+from georecall.theory.bounds import one_hop_bits
+from georecall.theory.sizes import one_hop_size
 from georecall.training.capacity import CapacityCell, CapacityResult
 from georecall.training.runs import parameter_counts
 from georecall.training.trainer import fresh_model

@@ -6,11 +6,13 @@ import shutil
 import polars as pl
 import pytest
 
+from georecall.claims.judgement import Finding, Judgement
 from georecall.errors import FolderError
 from georecall.report.comparing import compare_reports
-from georecall.report.results_table import numbers_of, results_table
+from georecall.report.results_table import numbers_of, quantities_table, results_table
 from georecall.report.writing import write_report
-from reports import NAMES, capacity, one_hop, planted_report, unmeasured
+from georecall.statistics.quantities import Quantity
+from reports import NAMES, capacity, one_hop, outcome, planted_report, unmeasured
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,14 @@ def folder(tmp_path_factory):
 
 def test_a_report_has_outcomes_table_figures_and_page(folder):
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert found == {"results.json", "results.parquet", "index.html", "figures/K1.png", "figures/K1.svg"}
+    assert found == {
+        "results.json",
+        "results.parquet",
+        "quantities.parquet",
+        "index.html",
+        "figures/K1.png",
+        "figures/K1.svg",
+    }
 
 
 def test_outcomes_say_how_many_cells_stand_how_and_who_measured_them(folder):
@@ -50,6 +59,24 @@ def test_the_table_has_a_row_for_each_cell_and_its_numbers_in_long_form(folder):
     dims = long.filter(pl.col("name") == "dim").select("n_subjects", "n_relations", "value")
     assert dims.rows() == [(64, 2, 14.0), (64, 4, 28.0), (256, 2, 14.0), (256, 4, 28.0)]
     assert not long["name"].str.contains("seconds|environment|n_subjects").any()
+
+
+def test_every_quantity_is_a_row_with_its_words_and_every_control_another():
+    control = Quantity(name="shuffled", value=0.0)
+    quantities = (
+        Quantity(name="R²", value=0.5, interval=(0.25, 0.75), controls=(control,)),
+        Quantity(name="d*", value=(3, None)),
+    )
+    finding = Finding(world="N = 8", met=True, quantities=quantities)
+    judgement = Judgement(verdict="holds", key="", findings=(finding,))
+    table = quantities_table([outcome("C3", "holds", judgement=judgement)])
+    columns = table.select("world", "met", "quantity", "control", "values", "low", "words")
+    assert columns.rows() == [
+        ("N = 8", True, "R²", None, [0.5], 0.25, "0.500 (0.250 … 0.750)"),
+        ("N = 8", True, "R²", "shuffled", [0.0], None, "0.000"),
+        ("N = 8", True, "d*", None, [3.0, None], None, "3, none"),
+    ]
+    assert quantities_table([]).schema == table.schema
 
 
 def test_the_table_keeps_config_environment_and_failure():

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import altair as alt
 import pytest
 
+from georecall.claims.judgement import Finding, Judgement
 from georecall.report.embedded import embedded
 from georecall.report.page import page_html, write_page
 from georecall.report.page_text import duration, environments, remarks, what_was_run
-from georecall.claims.judgement import Finding, Judgement
 from georecall.statistics.quantities import Quantity
 from reports import (
     MARKUP,

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from pathlib import Path
+
 from georecall.progress import Progress
 from georecall.records import Record
 from georecall.sweeps.cells import Cell

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from georecall.claims.claim import Claim, Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.figures.lines import lines, logarithmic
 from georecall.progress import Progress
 from georecall.records import Record
@@ -87,11 +87,7 @@ def judge(results: Results) -> Judgement:
             *(Quantity(name=f"{over} at N = {n:,}", value=ratio) for n, ratio in sorted(binary.items())),
         ),
     )
-    return Judgement(
-        verdict=verdict_of([finding]),
-        key=f"{binary[REFERENCE]:.2f} times the bound at N = {REFERENCE:,}",
-        findings=(finding,),
-    )
+    return Judgement.of([finding], key=f"{binary[REFERENCE]:.2f} times the bound at N = {REFERENCE:,}")
 
 
 def figure(results: Results, stamp: str) -> alt.Chart:

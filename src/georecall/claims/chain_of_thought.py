@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from georecall.claims.claim import Claim, Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.facts.queries import gold_entities, sample_queries
 from georecall.facts.worlds import random_bijections
 from georecall.figures.lines import from_zero, lines, ordinal
@@ -105,7 +105,7 @@ def judge(results: Results) -> Judgement:
         ),
     )
     key = f"{failures} wrong of {asked:,} chains"
-    return Judgement(verdict=verdict_of([finding]), key=key, findings=(finding,))
+    return Judgement.of([finding], key=key)
 
 
 def figure(results: Results, stamp: str) -> alt.Chart:

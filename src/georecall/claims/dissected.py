@@ -8,7 +8,7 @@ from altair.typing import ChartType
 from jaxtyping import Float64
 
 from georecall.claims.claim import Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.claims.recipes import JUDGED, RECIPES, SEEDS
 from georecall.dissection import Dissection
 from georecall.dissection.dissection_cell import DissectionCell, DissectionResult
@@ -57,7 +57,7 @@ def judge_by(
     """All worlds of the judged recipe that can say must meet the criterion; the key figure is made of these."""
 
     def judge(results: Sequence[World]) -> Judgement:
-        findings = tuple(
+        findings = [
             look(world.result.dissection).model_copy(
                 update={
                     "world": f"{world_of(world.cell)}, recall {min(world.result.recall):.3f}",
@@ -65,9 +65,9 @@ def judge_by(
                 }
             )
             for world in results
-        )
+        ]
         judged = [world.result.dissection for world in results if world.cell.recipe == JUDGED]
-        return Judgement(verdict=verdict_of(findings), key=key(judged), findings=findings)
+        return Judgement.of(findings, key=key(judged))
 
     return judge
 

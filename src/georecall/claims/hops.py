@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from georecall.claims.claim import Claim, Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.figures.lines import from_zero, lines, ordinal
 from georecall.statistics.quantities import Quantity
 from georecall.sweeps import Cell, Measured
@@ -76,9 +76,7 @@ def judge(results: Results) -> Judgement:
     )
     grown = {name: _grown(found[mode]) for mode, name in MODES.items()}
     said = ", ".join(f"{'not learned' if g is None else f'{g:.1f}'} {name}" for name, g in grown.items())
-    return Judgement(
-        verdict=verdict_of([finding]), key=f"d* for k = {HOPS[-1]} over k = 1: {said}", findings=(finding,)
-    )
+    return Judgement.of([finding], key=f"d* for k = {HOPS[-1]} over k = 1: {said}")
 
 
 def wanted(n_relations: int) -> float:

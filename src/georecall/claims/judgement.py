@@ -1,6 +1,6 @@
 """What a judge returns: a verdict, and what was measured in each world, as named quantities."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from georecall.records import Record
@@ -35,6 +35,11 @@ class Judgement(Record):
     verdict: Verdict
     key: str
     findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding], *, key: str) -> "Judgement":
+        """With the verdict that the worlds give."""
+        return cls(verdict=verdict_of(findings), key=key, findings=tuple(findings))
 
     @classmethod
     def saying(cls, verdict: Verdict, key: str, *more: str) -> "Judgement":

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from georecall.claims.claim import Claim, Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.constructions.one_hop import OneHop
 from georecall.facts.queries import all_queries, gold_entities
 from georecall.facts.table import FactTable
@@ -105,11 +105,8 @@ def judge(results: Results) -> Judgement:
             Quantity(name=f"d at {size}", value=largest.result.dim),
         ),
     )
-    return Judgement(
-        verdict=verdict_of([finding]),
-        key=f"{sum(wrong.values())} wrong of {facts:,} facts, margin {min(least.values()):g}",
-        findings=(finding,),
-    )
+    key = f"{sum(wrong.values())} wrong of {facts:,} facts, margin {min(least.values()):g}"
+    return Judgement.of([finding], key=key)
 
 
 def figure(results: Results, stamp: str) -> alt.Chart:

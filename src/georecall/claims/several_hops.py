@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from georecall.claims.claim import Preset
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.constructions.associative import Associative
 from georecall.constructions.direct import Direct
 from georecall.constructions.reembedding import Reembedding
@@ -142,7 +142,7 @@ def judge(results: Results) -> Judgement:
         ),
     )
     key = f"{wrong} wrong of {queries:,} questions"
-    return Judgement(verdict=verdict_of([finding]), key=key, findings=(finding,))
+    return Judgement.of([finding], key=key)
 
 
 def figure(results: Results, stamp: str) -> alt.Chart:

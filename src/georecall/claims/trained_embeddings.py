@@ -15,7 +15,7 @@ from georecall.claims.capacity_cells import (
     trained_cells,
 )
 from georecall.claims.claim import Claim, Preset, Time
-from georecall.claims.judgement import Finding, Judgement, verdict_of
+from georecall.claims.judgement import Finding, Judgement
 from georecall.scaling.laws import CapacityPoint, fit_laws, logarithmic_share
 from georecall.statistics.quantities import Quantity
 from georecall.sweeps import Cell
@@ -67,9 +67,7 @@ def judge(results: Results) -> Judgement:
         note="" if share is None else f"best on an N left out: {fits[0].law}",
     )
     proportion = coefficient(logarithmic, "c", LOGARITHMIC).stated
-    return Judgement(
-        verdict=verdict_of([finding]), key=f"d* / (R·log2 N) = {proportion}", findings=(finding,)
-    )
+    return Judgement.of([finding], key=f"d* / (R·log2 N) = {proportion}")
 
 
 def _decided(share: float | None) -> bool | None:

@@ -52,10 +52,7 @@ class Ablation(Analysis):
                     yield Quantity.of(
                         f"units of {name} silenced: recall of {what}",
                         self.ablated.at(r, asked),
-                        controls=(
-                            Quantity(name="intact", value=float(self.intact.at(asked).mean)),
-                            Quantity(name="random units", value=float(self.random.at(r, asked).mean)),
-                        ),
+                        beside={"intact": self.intact.at(asked), "random units": self.random.at(r, asked)},
                     )
 
 

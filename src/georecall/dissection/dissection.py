@@ -55,12 +55,17 @@ class Dissection(Record):
         raise AnalysisError(f"expected a dissection with a {kind.__name__}, got {', '.join(self.results)}")
 
 
-ANALYSES: dict[str, type[Analysis]] = {
-    name: kind
-    for name, field in Dissection.model_fields.items()
-    for kind in get_args(field.annotation)
-    if issubclass(kind, Analysis)
-}
+def analyses_of(dissection: type[Dissection]) -> dict[str, type[Analysis]]:
+    """The analyses that its fields register."""
+    return {
+        name: kind
+        for name, field in dissection.model_fields.items()
+        for kind in get_args(field.annotation)
+        if issubclass(kind, Analysis)
+    }
+
+
+ANALYSES = analyses_of(Dissection)
 
 
 def groups() -> dict[str, list[str]]:

@@ -40,19 +40,13 @@ class Gates(Analysis):
         """How alike the maps of one relation are, and through how many directions they pass."""
         for r, name in enumerate(names[:shown]):
             others = [i for i in range(len(names)) if i != r]
-            between = float(self.agreement.at(r, others).mean) if others else None
+            between = {"with other relations": self.agreement.at(r, others)} if others else {}
             yield Quantity.of(
-                f"gates of {name}: agreement of subjects",
-                self.agreement.at(r, r),
-                controls=(Quantity(name="with other relations", value=between),) if others else (),
+                f"gates of {name}: agreement of subjects", self.agreement.at(r, r), beside=between
             )
-            ratio = float(self.effective_ranks.at(r).mean)
-            yield Quantity.of(
-                f"gates of {name}: directions passed",
-                self.energy_ranks.at(r),
-                controls=(Quantity(name="participation ratio", value=ratio, form=".1f"),),
-                form=".1f",
-            )
+            ratio = {"participation ratio": self.effective_ranks.at(r)}
+            directions = self.energy_ranks.at(r)
+            yield Quantity.of(f"gates of {name}: directions passed", directions, beside=ratio, form=".1f")
 
     def notes(self) -> Iterator[str]:
         """Relations without numbers."""

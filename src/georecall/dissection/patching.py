@@ -46,10 +46,10 @@ class Patching(Analysis):
                 yield Quantity.of(
                     f"patched for {name}: the other's answer",
                     self.became.at(r, others),
-                    controls=(
-                        Quantity(name=f"still that of {name}", value=float(self.kept.at(r, others).mean)),
-                        Quantity(name="unpatched", value=float(self.kept.at(r, r).mean)),
-                    ),
+                    beside={
+                        f"still that of {name}": self.kept.at(r, others),
+                        "unpatched": self.kept.at(r, r),
+                    },
                 )
 
     def notes(self) -> Iterator[str]:

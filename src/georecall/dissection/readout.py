@@ -40,10 +40,8 @@ class Readout(Analysis):
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """The rate of each relation."""
         for r, name in enumerate(names[:shown]):
-            shuffled = Quantity(name="shuffled facts", value=float(self.shuffled.at(r).mean))
-            yield Quantity.of(
-                f"read-out of {name}", self.rates.at(r), controls=(shuffled,), chance=self.chance
-            )
+            beside = {"shuffled facts": self.shuffled.at(r)}
+            yield Quantity.of(f"read-out of {name}", self.rates.at(r), beside=beside, chance=self.chance)
 
 
 def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress = no_progress) -> Readout:

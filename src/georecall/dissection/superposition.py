@@ -92,8 +92,8 @@ class Superposition(Analysis):
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:  # noqa: ARG002
         """R² beside that of shuffled facts."""
         if self.held_out_r2 is not None and self.shuffled_r2 is not None:
-            shuffled = Quantity(name="shuffled facts", value=float(self.shuffled_r2.mean))
-            yield Quantity.of("R² of subject embeddings", self.held_out_r2, controls=(shuffled,))
+            beside = {"shuffled facts": self.shuffled_r2}
+            yield Quantity.of("R² of subject embeddings", self.held_out_r2, beside=beside)
 
     def notes(self) -> Iterator[str]:
         """Why there is no R²."""

@@ -86,31 +86,11 @@ class Swap(Analysis):
         if self.wrong_relation is not None:
             controls["wrong relation"] = self.wrong_relation
         for r, name in enumerate(names[:shown]):
-            yield _headline(
-                f"swap of {name}: answer follows",
-                r,
-                self.swap.follow,
-                {control: outcome.follow for control, outcome in controls.items()},
-            )
+            follow = {control: outcome.follow.at(r) for control, outcome in controls.items()}
+            yield Quantity.of(f"swap of {name}: answer follows", self.swap.follow.at(r), beside=follow)
             if self.swap.stay is not None:
-                yield _headline(
-                    f"swap of {name}: others stay",
-                    r,
-                    self.swap.stay,
-                    {
-                        control: outcome.stay
-                        for control, outcome in controls.items()
-                        if outcome.stay is not None
-                    },
-                )
-
-
-def _headline(name: str, relation: int, rates: Estimate, controls: dict[str, Estimate]) -> Quantity:
-    """The rate of one relation beside its controls."""
-    beside = tuple(
-        Quantity(name=control, value=float(found.at(relation).mean)) for control, found in controls.items()
-    )
-    return Quantity.of(name, rates.at(relation), controls=beside)
+                stay = {control: outcome.stay.at(r) for control, outcome in controls.items() if outcome.stay}
+                yield Quantity.of(f"swap of {name}: others stay", self.swap.stay.at(r), beside=stay)
 
 
 @dataclass(frozen=True, kw_only=True)

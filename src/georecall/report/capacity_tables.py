@@ -1,12 +1,11 @@
 """Every run of a capacity sweep as a table for the user's own analysis."""
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
-from georecall.storage.files import write_bytes
+from georecall.report.results_table import write_table
 from georecall.sweeps import Measured
 from georecall.training.capacity import CapacityCell, CapacityResult
 
@@ -36,6 +35,4 @@ def tried(results: Sequence[Measured[CapacityCell, CapacityResult]]) -> pl.DataF
 
 def write_tried(results: Sequence[Measured[CapacityCell, CapacityResult]], path: Path) -> None:
     """Write the table as Parquet."""
-    content = BytesIO()
-    tried(results).write_parquet(content)
-    write_bytes(path, content.getvalue())
+    write_table(tried(results), path)

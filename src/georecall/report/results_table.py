@@ -1,4 +1,4 @@
-"""The results of all cells as one table, a row for each claim and cell, for those who go on with the numbers."""
+"""What settles the claims, and the results of all cells, as tables for those who go on with the numbers."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,7 @@ import polars as pl
 
 from georecall.claims.claim import Outcome
 from georecall.claims.status import CellStanding
+from georecall.statistics.quantities import Quantity
 from georecall.storage.files import write_bytes
 
 Row = dict[str, Any]
@@ -30,6 +31,44 @@ SCHEMA: dict[str, type[pl.DataType] | pl.DataType] = {
 }
 
 
+QUANTITIES: dict[str, type[pl.DataType] | pl.DataType] = {
+    "claim": pl.String,
+    "preset": pl.String,
+    "verdict": pl.String,
+    "world": pl.String,
+    "met": pl.Boolean,
+    "judged": pl.Boolean,
+    "quantity": pl.String,
+    "control": pl.String,
+    "values": pl.List(pl.Float64),
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "words": pl.String,
+}
+
+
+def quantities_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
+    """A row for each quantity that settles a claim, and for each control beside it; `control` is null for the first."""
+    rows = [
+        {"claim": outcome.id, "preset": outcome.preset, "verdict": outcome.verdict}
+        | {"world": finding.world, "met": finding.met, "judged": finding.judged}
+        | {"quantity": quantity.name, "control": None if stated is quantity else stated.name}
+        | _stated(stated)
+        for outcome in outcomes
+        for finding in outcome.judgement.findings
+        for quantity in finding.quantities
+        for stated in (quantity, *quantity.controls)
+    ]
+    return pl.DataFrame(rows, schema=QUANTITIES)
+
+
+def _stated(quantity: Quantity) -> Row:
+    values = quantity.value if isinstance(quantity.value, tuple) else (quantity.value,)
+    low, high = quantity.interval or (None, None)
+    numbers = [None if value is None else float(value) for value in values]
+    return {"values": numbers, "low": low, "high": high, "words": quantity.stated}
+
+
 def results_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     """A row for each cell of each claim; `config` is JSON, `numbers` are the numbers of the result by their places.
 
@@ -40,10 +79,10 @@ def results_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     )
 
 
-def write_results_table(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Write the table as Parquet."""
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table as Parquet."""
     content = BytesIO()
-    results_table(outcomes).write_parquet(content)
+    table.write_parquet(content)
     write_bytes(path, content.getvalue())
 
 

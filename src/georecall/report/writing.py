@@ -8,18 +8,20 @@ from georecall.claims.claim import Outcome
 from georecall.figures.theme import save_figure
 from georecall.progress import Progress, no_progress
 from georecall.report.page import write_page
-from georecall.report.results_table import write_results_table
+from georecall.report.results_table import quantities_table, results_table, write_table
 from georecall.storage.files import write_text
 
 SUFFIXES = (".png", ".svg")
-OUTCOMES, TABLE, FIGURES, PAGE = "results.json", "results.parquet", "figures", "index.html"
+OUTCOMES, TABLE, QUANTITIES = "results.json", "results.parquet", "quantities.parquet"
+FIGURES, PAGE = "figures", "index.html"
 
 
 def write_report(outcomes: Sequence[Outcome], folder: Path, progress: Progress = no_progress) -> Path:
     """Write outcomes, table, figures and page of one preset; returns the page."""
     listed = [outcome.to_dict() for outcome in outcomes]
     write_text(folder / OUTCOMES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
-    write_results_table(outcomes, folder / TABLE)
+    write_table(results_table(outcomes), folder / TABLE)
+    write_table(quantities_table(outcomes), folder / QUANTITIES)
     write_figures(outcomes, folder / FIGURES, progress)
     write_page(outcomes, folder / PAGE)
     return folder / PAGE

@@ -1,5 +1,7 @@
 """What was measured, by name: a number with its interval, beside what it must be compared with."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from georecall.records import Number, Record
@@ -8,6 +10,7 @@ from georecall.statistics.intervals import Interval
 from georecall.statistics.wording import number, within
 
 Value = int | Number | None
+NOTHING: Mapping[str, Estimate] = MappingProxyType({})
 
 
 class Quantity(Record):
@@ -26,8 +29,15 @@ class Quantity(Record):
     form: str = ".3f"
 
     @classmethod
-    def of(cls, name: str, found: Estimate | Interval, **fields: Any) -> "Quantity":
-        """The mean over members, or the number, with its interval."""
+    def of(
+        cls, name: str, found: Estimate | Interval, *, beside: Mapping[str, Estimate] = NOTHING, **fields: Any
+    ) -> "Quantity":
+        """The mean over members, or the number, with its interval; of what stands `beside` it the means alone."""
+        if beside:
+            form = {"form": fields["form"]} if "form" in fields else {}
+            fields["controls"] = tuple(
+                cls(name=control, value=float(other.mean), **form) for control, other in beside.items()
+            )
         if isinstance(found, Interval):
             return cls(name=name, value=found.value, interval=(found.low, found.high), **fields)
         ends = found.interval

@@ -1,0 +1,53 @@
+"""The examples of *Add your own* do what the page says."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import georecall.claims
+import specimens
+from documents import ROOT, blocks
+from georecall.claims import find_claims, registry, reproduce
+from georecall.dissection import Specimen
+from georecall.dissection.dissection import Dissection, analyses_of
+from georecall.dissection.study import Study
+from georecall.progress import no_progress
+
+BY_TITLE = {block.title: block.text for block in blocks(ROOT / "docs" / "add_your_own.md", "python")}
+
+
+@pytest.fixture
+def claims_with_example(tmp_path, monkeypatch):
+    """The claims, with the file of the page in the package."""
+    (tmp_path / "doubling.py").write_text(BY_TITLE["src/georecall/claims/doubling.py"], encoding="utf-8")
+    monkeypatch.setattr("georecall.claims.__path__", [*georecall.claims.__path__, str(tmp_path)])
+    yield find_claims()
+    sys.modules.pop("georecall.claims.doubling", None)
+
+
+def test_the_claim_is_found_and_settled(claims_with_example, tmp_path, monkeypatch):
+    ids = [claim.id for claim in claims_with_example]
+    assert ids.index("K5") < ids.index("K7") < ids.index("C1")
+    (claim,) = (claim for claim in claims_with_example if claim.id == "K7")
+    monkeypatch.setattr(registry, "CLAIMS", (claim,))
+    (outcome,) = reproduce([claim], "quick", tmp_path / "report", no_progress)
+    assert (outcome.verdict, outcome.judgement.key) == ("holds", "at most 2 more places a relation")
+    assert outcome.measured.startswith("[N = 64, R = 4] more places a relation ")
+
+
+def test_the_analysis_is_made_told_and_read_back():
+    names: dict = {}
+    exec(BY_TITLE["src/georecall/dissection/lengths.py"], names)  # noqa: S102 - our own page
+    lengths = names["Lengths"]
+    field = BY_TITLE["src/georecall/dissection/dissection.py"].strip()
+    assert field == "lengths: Lengths | None = None"
+    fields = {"__annotations__": {"lengths": lengths | None}, "lengths": None, "__module__": __name__}
+    assert list(analyses_of(type("More", (Dissection,), fields)))[-1] == "lengths"
+    specimen = Specimen.of(specimens.untrained(), specimens.TABLE, seed=0)
+    found = Study(specimen, [lengths], seed=0, progress=no_progress).result(lengths)
+    (told,) = found.headlines(specimens.TABLE.relations, 1)
+    assert told.name == "length of subject embeddings"
+    assert told.controls[0].value == pytest.approx(float(found.spread.mean))
+    again = lengths.read(found.to_dict())
+    np.testing.assert_array_equal(again.mean_length.values, found.mean_length.values)
