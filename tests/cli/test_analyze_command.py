@@ -66,7 +66,7 @@ def test_every_headline_number_stands_beside_its_controls(cli, run, undrawn):  #
     assert "N = 48, R = 2, d = 12, a = 6, 24 hidden units, 3 members, 60 steps" in lines["model"]
     r2 = found.superposition.held_out_r2
     low, high = r2.interval
-    assert within(float(r2.mean), (low, high), ".3f") in lines["R² of subject embeddings"]
+    assert within(float(r2.mean), (float(low), float(high)), ".3f") in lines["R² of subject embeddings"]
     assert (
         f"shuffled facts {number(float(found.superposition.shuffled_r2.mean), '.3f')}"
         in lines["R² of subject embeddings"]

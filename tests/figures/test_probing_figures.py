@@ -1,7 +1,6 @@
 """Figures of a probe draw its numbers, every source in its colour, and leave out what was not measured."""
 
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from georecall.figures.probing import (
     swaps_figure,
 )
 from georecall.figures.theme import save_figure
-from georecall.probing import Reading, analyse
+from georecall.probing import ProbeSettings, Reading, Templates, analyse
 from georecall.probing.causal import SwapEffect
+from georecall.probing.probe import ProbeSummary
 from georecall.statistics.intervals import Interval
 
 LAYERS, SUBJECTS, DIM = (0, 2, 5), 30, 6
@@ -50,7 +50,18 @@ def _measured(names, random):
         ).summary
         for name in names
     }
-    return SimpleNamespace(findings=analyse(reading, table, shuffles=1), swaps=effects)
+    return ProbeSummary(
+        model="a model",
+        digest="",
+        subjects=SUBJECTS,
+        facts=table.n_facts,
+        templates=Templates(),
+        settings=ProbeSettings(),
+        knowledge={},
+        findings=analyse(reading, table, shuffles=1),
+        linear_relations={},
+        swaps=effects,
+    )
 
 
 def found(names=NAMES, *, random=True):
@@ -176,7 +187,8 @@ def test_every_figure_has_its_title_and_what_was_not_measured_has_none():
     assert figures.keys() == TITLES.keys()
     for name, figure in figures.items():
         assert figure.to_dict()["title"] == {"text": TITLES[name], "subtitle": "30 subjects"}
-    few = SimpleNamespace(findings=found().findings.model_copy(update={"joint": None}), swaps={})
+    findings = found().findings.model_copy(update={"joint": None})
+    few = found().model_copy(update={"findings": findings, "swaps": {}})
     assert probing_figures(few, subtitle="").keys() == {"layers", "heat"}
 
 

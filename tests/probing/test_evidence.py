@@ -1,7 +1,6 @@
 """Evidence is found where it was planted, and next to never where nothing was."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,8 +65,8 @@ def test_nothing_planted_is_called_evidence_in_at_most_a_tenth_of_shuffles(recor
 def test_one_control_that_is_not_beaten_is_enough(planted):
     evidence = weigh_evidence(planted[0])
     strong, *others = evidence.comparisons
-    unsure = replace(strong, difference=Interval(value=0.2, low=-0.01, high=0.4))
-    doubted = replace(evidence, comparisons=(*others, unsure))
+    unsure = strong.model_copy(update={"difference": Interval(value=0.2, low=-0.01, high=0.4)})
+    doubted = evidence.model_copy(update={"comparisons": (*others, unsure)})
     assert not doubted.found
     assert doubted.words == (
         f"no evidence: {evidence.score.value:.2f} does not beat majority {strong.score:.2f} "

@@ -56,8 +56,8 @@ def runs(monkeypatch) -> list[str]:
     seen: list[str] = []
 
     def watch(module: str) -> None:
-        name = f"georecall.probing.{module}.run"
-        original = __import__(f"georecall.probing.{module}", fromlist=["run"]).run
+        name = f"georecall.language_models.{module}.run"
+        original = __import__(f"georecall.language_models.{module}", fromlist=["run"]).run
         monkeypatch.setattr(name, lambda *given: seen.append(module) or original(*given))
 
     watch("answers")

@@ -1,51 +1,88 @@
 """Sentences say the numbers of a report, with their intervals, and nothing that was not measured."""
 
+import numpy as np
+
+from georecall.probing import Findings, ProbeSettings, Templates
+from georecall.probing.causal import SwapSummary
+from georecall.probing.explained import Explained
+from georecall.probing.joint_fit import JointFit
+from georecall.probing.linear_relations import LinearRelation
+from georecall.probing.probe import ProbeSummary
 from georecall.probing.wording import remarks
+from georecall.statistics.comparisons import Comparison
+from georecall.statistics.intervals import Interval
 
 
 def interval(value, spread=0.05):
-    return {"value": value, "low": value - spread, "high": value + spread}
+    return Interval(value=value, low=value - spread, high=value + spread)
+
+
+def explained(value):
+    return Explained(by_layer=(), chosen=interval(value))
 
 
 def joint(*, layers=(3, 3, 6), random=True):
-    return {
-        "subjects": 40,
-        "chosen_layers": list(layers),
-        "joint": {"chosen": interval(0.8)},
-        "shuffled": {"chosen": interval(-0.02)},
-        "random": {"chosen": interval(0.1)} if random else None,
-        "unique": {"capital": {"chosen": interval(0.3)}, "currency": {"chosen": interval(-0.01)}},
-    }
+    return JointFit(
+        relations=("capital", "currency"),
+        subjects=40,
+        regressors=(1, 1),
+        layers=(0, 3, 6),
+        chosen_layers=layers,
+        joint=explained(0.8),
+        alone={},
+        without={},
+        unique={"capital": explained(0.3), "currency": explained(-0.01)},
+        shuffled=explained(-0.02),
+        random=explained(0.1) if random else None,
+        shares=np.zeros((3, 2)),
+        subspaces=(),
+        shuffled_subspaces=(),
+    )
 
 
 def effect(*, follows=True, others=True):
-    return {
-        "layer": 6,
-        "follows": follows,
-        "towards": interval(1.5),
-        "towards_at_random": interval(-0.25),
-        "others_mean": interval(0.0) if others else None,
-    }
+    return SwapSummary(
+        layer=6,
+        subjects=3,
+        follows=follows,
+        towards=interval(1.5),
+        towards_at_random=interval(-0.25),
+        others_mean=interval(0.0) if others else None,
+        others={},
+        others_at_random={},
+    )
 
 
-RELATION = {
-    "chosen_layers": [4, 4],
-    "faithfulness": interval(0.7),
-    "comparisons": [{"name": "commonest token", "score": 0.2}, {"name": "shuffled pairs", "score": 0.104}],
-}
+RELATION = LinearRelation(
+    subjects=40,
+    by_layer=(),
+    faithfulness=interval(0.7),
+    layers=(0, 4),
+    chosen_layers=(4, 4),
+    comparisons=[
+        Comparison(control=name, name=name, score=score, difference=interval(0.1))
+        for name, score in (("commonest token", 0.2), ("shuffled pairs", 0.104))
+    ],
+)
 
 
 def said(*, fit=None, reason="too few", relations=None, swaps=None, asked=0):
-    return list(
-        remarks(
-            {
-                "settings": {"swaps": asked},
-                "findings": {"joint": fit, "joint_skipped": None if fit else reason},
-                "linear_relations": relations or {},
-                "swaps": swaps or {},
-            }
-        )
+    findings = Findings(
+        layers=(0, 3), evidence=(), curves=(), skipped={}, joint=fit, joint_skipped=None if fit else reason
     )
+    report = ProbeSummary(
+        model="",
+        digest="",
+        subjects=40,
+        facts=80,
+        templates=Templates(),
+        settings=ProbeSettings(swaps=asked),
+        knowledge={},
+        findings=findings,
+        linear_relations=relations or {},
+        swaps=swaps or {},
+    )
+    return list(remarks(report))
 
 
 def test_the_superposition_stands_beside_its_controls_and_what_each_relation_adds():

@@ -8,7 +8,11 @@ import pytest
 
 from georecall.scaling import laws as scaling
 from georecall.scaling.laws import CapacityPoint, fit_laws, logarithmic_share, ratio_interval
+from georecall.sweeps import Measured
+from georecall.sweeps.cells import About
 from georecall.theory.bounds import one_hop_bits
+from georecall.training.capacity import CapacityCell, CapacityResult
+from georecall.training.recall_cell import Parameters
 
 SIZES, RELATIONS = (32, 128, 512, 2048), (2, 4, 8)
 LOG, POWER, FREE_POWER, AFFINE = "c·R·log2 N", "c·R·N^α", "c·R^β·N^α", "a + c·R·N"
@@ -176,11 +180,17 @@ def test_bits_a_parameter_by_hand():
 
 
 def test_a_point_is_read_from_a_config_and_a_result():
-    result = {
-        "n_subjects": 64, "n_relations": 2, "freeze": "subjects", "least": [5, None, 7], "threshold": 7,
-        "parameters": {"trained": 10, "frozen": 20}, "width": "4d",
-    }  # fmt: skip
-    found = CapacityPoint.of(result)
+    cell = CapacityCell(n_subjects=64, n_relations=2, freeze="subjects")
+    result = CapacityResult(
+        least=(5, None, 7), tried=(5, 7), monotone=True, threshold=7, recall={}, questions=128, steps=1, steps_taken=1,
+        parameters=Parameters(trained=10, frozen=20),
+    )  # fmt: skip
+    nothing = {"least": (None,), "threshold": None, "parameters": None}
+
+    def point(found):
+        return CapacityPoint.of(Measured(cell=cell, result=found, about=About(seconds=1.0)))
+
+    found = point(result)
     assert (found.known, found.censored, found.trained, found.frozen) == ((5, 7), True, 10, 20)
-    unknown = CapacityPoint.of(result | {"least": [None], "threshold": None, "parameters": None})
+    unknown = point(result.model_copy(update=nothing))
     assert (unknown.known, unknown.bits_per_trained, unknown.bits_per_parameter) == ((), None, None)

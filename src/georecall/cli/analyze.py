@@ -162,7 +162,7 @@ def _show(target: Path, content: dict[str, Any], found: "Dissection") -> None:
             "model": _sizes(content),
             "subjects": f"{found.training_subjects:,} to fit and to choose on, "
             f"{found.held_out_subjects:,} held out",
-            "recall": f"{Quantity.of('', Estimate(content['recall'])).stated} of all facts",
+            "recall": f"{Quantity.of('', Estimate(members=content['recall'])).stated} of all facts",
         }
     )
     rows = [
