@@ -12,7 +12,7 @@ import specimens
 from georecall.constructions.associative import Associative
 from georecall.constructions.direct import Direct
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import ANALYSES, Specimen, dissect
+from georecall.dissection import ANALYSES, Dissection, Specimen, dissect
 from georecall.errors import AnalysisError
 from georecall.facts.worlds import random_bijections, random_functions
 from georecall.models.recall import RecallTransformer
@@ -22,9 +22,10 @@ SMALL = random_bijections(16, 2, rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("kind", ["shuffled", "untrained", "key_value"])
-def test_every_result_is_strict_json(kind, request):
+def test_every_result_is_strict_json_and_read_back(kind, request):
     found = json.loads(json.dumps(request.getfixturevalue(kind).to_dict(), allow_nan=False))
     assert all(found[name] is not None for name in ANALYSES)
+    assert Dissection.read(found).to_dict() == found
 
 
 def test_the_same_seed_gives_the_same_and_another_seed_another_split():

@@ -125,5 +125,6 @@ def test_a_seed_gives_the_same_bytes_on_any_number_of_threads(table, found):
         analyse(reading_of(table), table, shuffles=3, seed=seed, n_jobs=2).to_dict() for seed in (0, 1)
     )
     text = json.dumps(found.to_dict(), allow_nan=False)
+    assert Findings.read(json.loads(text)).to_dict() == found.to_dict()
     assert json.dumps(again) == text
     assert json.dumps(other) != text

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from georecall.progress import no_progress
 from georecall.scaling.laws import CapacityPoint
 from georecall.sweeps import SerialEngine, run_sweep
-from georecall.training.capacity import CapacityCell
+from georecall.training.capacity import CapacityCell, CapacityResult
 from georecall.training.config import TrainConfig
 from georecall.training.recall_cell import Parameters, RecallCell, RecallResult
 from georecall.training.trainer import Checked
@@ -241,3 +241,12 @@ def test_progress_names_the_world_and_the_dimension_tried(planted):
     assert done == tuple(range(len(found.tried) + 1))
     assert all(count <= total for count, total in zip(done, totals, strict=True))
     assert done[-1] == totals[-1]
+
+
+def test_a_result_of_version_0_1_is_read_as_it_was_meant():
+    kept = {
+        "least": [3, None], "tried": [2, 3], "monotone": True, "censored": True, "threshold": 3,
+        "recall": {"2": [0.5, 0.25], "3": [1.0, 0.5]}, "questions": 16, "steps": 40, "steps_taken": 80,
+        "parameters": {"trained": 100, "frozen": 0},
+    }  # fmt: skip
+    assert CapacityResult.read(kept).to_dict() == kept
