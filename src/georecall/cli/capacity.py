@@ -159,8 +159,7 @@ def _show_laws(what: str, fits: "tuple[Fit, ...]") -> None:
 
 
 def _coefficient(fit: "Fit", name: str) -> str:
-    value = f"{name} = {fit.coefficients[name]:.3g}"
-    if fit.intervals is None:
-        return value
-    low, high = fit.intervals[name]
-    return f"{value} ({low:.3g} … {high:.3g})"
+    from georecall.statistics.wording import within
+
+    interval = None if fit.intervals is None else fit.intervals[name]
+    return f"{name} = {within(fit.coefficients[name], interval, '.3g')}"

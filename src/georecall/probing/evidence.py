@@ -9,7 +9,7 @@ from georecall.probing.relations import Kind
 from georecall.records import Number, Record, derived
 from georecall.statistics.comparisons import Comparison, compare
 from georecall.statistics.intervals import Interval, mean_interval, rate_interval
-from georecall.statistics.wording import layers_text, number
+from georecall.statistics.wording import ends, layers_text, number
 
 REQUIRED = (
     "majority",
@@ -67,7 +67,7 @@ class Evidence(Record):
             said += f"nearest: {nearest.name} {number(nearest.score)}"
         else:
             said = f"no evidence: {number(self.score.value)} does not beat {nearest.name} {number(nearest.score)} "
-            said += f"(difference {number(difference.value)}, {number(difference.low)} … {number(difference.high)})"
+            said += f"(difference {number(difference.value)}, {ends((difference.low, difference.high))})"
         return said + "".join(f"; not measured: {name}" for name in self.not_measured)
 
 

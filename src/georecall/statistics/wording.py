@@ -20,7 +20,12 @@ def within(value: int | float | None, interval: Sequence[float] | None, form: st
     said = number(value, form)
     if interval is None or said in (UNDEFINED, NONE):
         return said
-    return f"{said} ({' … '.join(number(float(end), form) for end in interval)})"
+    return f"{said} ({ends(interval, form)})"
+
+
+def ends(interval: Sequence[float], form: str = ".2f") -> str:
+    """Both ends of an interval: 0.91 … 0.95."""
+    return " … ".join(number(float(end), form) for end in interval)
 
 
 def layers_text(layers: Sequence[int]) -> str:
