@@ -54,7 +54,7 @@ def test_info_prints_sizes_and_the_certified_margin(cli, family):
         f"bound {info.bound_bits_per_fact:.2f}",
     ):
         assert part in result.out
-    assert f"certified margin  {info.margin:.3f}\n" in result.out
+    assert f"certified margin  {info.margin:.3f}; exact in {', '.join(info.exact_dtypes)}\n" in result.out
 
 
 def test_info_as_json_has_every_field(cli, family):

@@ -1,24 +1,28 @@
 """`georecall sweep status`: counts, the time left, and where the tracebacks of failed cells are."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from georecall.progress import Progress, no_progress
+from georecall.records import Record
 from georecall.sweeps import Cell, SerialEngine, run_sweep
 from georecall.sweeps.plan import add_to_plan
 
 
-class Half(Cell):
+class Halved(Record):
+    half: int
+
+
+class Half(Cell[Halved]):
     """Fails on odd numbers."""
 
     number: int
 
-    def measure(self, progress: Progress) -> dict[str, Any]:  # noqa: ARG002
+    def measure(self, progress: Progress) -> Halved:  # noqa: ARG002
         if self.number % 2:
             raise ArithmeticError(f"{self.number} is odd\x1b[31m\nand long")
-        return {"half": self.number // 2}
+        return Halved(half=self.number // 2)
 
 
 @pytest.fixture
