@@ -129,7 +129,7 @@ def test_figures_of_a_probe_before_that_this_one_does_not_have_are_taken_away(pr
     path = Path("probe/figures/swaps.png")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"old")
-    Path("probe/result.json").write_text("{}", encoding="utf-8")
+    Path("probe/result.json").write_text('{"model": "tiny", "findings": {}}', encoding="utf-8")
     probe()
     assert not path.exists()
 
@@ -282,7 +282,7 @@ def test_an_interrupted_probe_writes_no_result_and_the_next_goes_on(at, probe, m
 
 def test_a_result_of_before_does_not_stand_beside_figures_that_are_half_written(probe, monkeypatch):
     Path("probe").mkdir()
-    Path("probe/result.json").write_text("{}", encoding="utf-8")
+    Path("probe/result.json").write_text('{"model": "tiny", "findings": {}}', encoding="utf-8")
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -428,5 +428,5 @@ def test_a_folder_of_something_else_is_not_written_into(cli, tmp_path):
     (other / "notes.txt").write_text("mine", encoding="utf-8")
     result = cli("probe", "--example", "countries", "-o", "other")
     assert result.code == 2
-    assert result.err.startswith("error: other: expected a new folder, or that of an earlier probe")
+    assert result.err.startswith("error: other: expected a new folder or that of an earlier probe")
     assert [path.name for path in other.iterdir()] == ["notes.txt"]

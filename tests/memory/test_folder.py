@@ -12,6 +12,7 @@ from test_saving import FILES
 from cases import WORLDS
 from georecall.errors import FolderError
 from georecall.memory import FactMemory
+from georecall.memory import folder as memory_folder
 from georecall.memory.folder import write_certificate
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
@@ -101,3 +102,35 @@ def test_what_is_no_folder_is_refused(tmp_path):
         FactMemory.load(tmp_path / "file")
     with pytest.raises(FolderError, match="was this folder written by"):
         FactMemory.load(tmp_path)
+
+
+OUTSIDE = {
+    "an absolute path": "/etc/hostname",
+    "a path out of the folder": "../outside.txt",
+    "a path of Windows": "..\\outside.txt",
+    "a file of a folder in it": "more/file.txt",
+    "the folder itself": ".",
+    "a link": "linked.txt",
+    "no name": "",
+    "the end of a text": "a\0b",
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE.values(), ids=OUTSIDE)
+def test_a_certificate_that_lists_what_is_not_a_file_of_its_folder_is_refused_and_nothing_is_hashed(
+    folder, tmp_path, monkeypatch, name
+):
+    (tmp_path / "outside.txt").write_text("secret")
+    (folder / "linked.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "more").mkdir()
+    (folder / "more" / "file.txt").write_text("x")
+    sealed = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    sealed["files"] = {name: "0" * 64}
+    del sealed["sha256"]
+    sealed["sha256"] = memory_folder._digest(sealed)
+    (folder / "certificate.json").write_bytes(memory_folder._text(sealed).encode())
+    monkeypatch.setattr(memory_folder, "sha256_of", lambda path: pytest.fail(f"{path} is hashed"))
+    with pytest.raises(
+        FolderError, match=r"certificate\.json: expected it to list files of its own folder, got "
+    ):
+        FactMemory.load(folder)

@@ -206,6 +206,6 @@ def test_a_folder_with_other_work_in_it_is_not_replaced(root, log):
     cell = Logged(number=1, log=str(log))
     (root / cell.folder_name).mkdir(parents=True)
     (root / cell.folder_name / "notes.txt").write_text("mine")
-    with pytest.raises(FolderError, match="may hold other work"):
+    with pytest.raises(FolderError, match="found other work"):
         cell.run(root, no_progress)
     assert (root / cell.folder_name / "notes.txt").read_text() == "mine"

@@ -142,12 +142,15 @@ def test_drafts_and_locks_that_a_kill_left_are_taken_away(root, logged):
     for name in (done, waiting):
         (root / f".{name}-k1ll3d").mkdir()
         (root / f".{name}-k1ll3d" / "config.json").write_text("{")
-    (root / f".{done}.lock").touch()
+        (root / f".{name}.georecall.draft").mkdir()
+        (root / f".{name}.georecall.lock").touch()
+    (root / f".{done}.lock").touch()  # as version 0.1 named them
     (root / ".sweep.json-k1ll3d").write_text("{")
+    (root / ".sweep.json.georecall.draft").write_text("{")
     (root / ".notes-of-mine").mkdir()
     sweep(logged(2), root)
     left = {path.name for path in root.iterdir()}
-    assert left == {done, waiting, "sweep.json", ".sweep.json.lock", ".notes-of-mine"}
+    assert left == {done, waiting, "sweep.json", ".notes-of-mine"}
 
 
 @pytest.mark.parametrize("name", ["result.json", "sweep.json"])

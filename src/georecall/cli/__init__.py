@@ -5,6 +5,7 @@ import sys
 
 from georecall.cli.app import app
 from georecall.cli.output import print_error
+from georecall.cli.signals import ended_by_signals
 from georecall.errors import GeorecallError
 
 
@@ -14,7 +15,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
     try:
-        app(windows_expand_args=False)  # a path with * or ~ in it is a name
+        with ended_by_signals():
+            app(windows_expand_args=False)  # a path with * or ~ in it is a name
     except (GeorecallError, OSError) as error:
         print_error(str(error))
         sys.exit(2)

@@ -18,6 +18,8 @@ from georecall.cli.output import (
 )
 from georecall.errors import AnalysisError, FolderError
 from georecall.facts.names import shown
+from georecall.storage.folders import check_target
+from georecall.storage.kinds import Kind, has
 
 if TYPE_CHECKING:
     from georecall.dissection import Dissection
@@ -28,6 +30,7 @@ FIGURE_OF = {"variance": "superposition", "doses": "swap", "units": "selectivity
 """The analysis of a figure, where it does not have that analysis's name."""
 RESULT = "analysis.json"
 ALL = "superposition,interventions,selectivity"
+ANALYSIS = Kind(name="that of an analysis", markers=(RESULT,), is_ours=has("members", "dissection"))
 
 
 def run(
@@ -54,6 +57,8 @@ def run(
     target = output or folder / "analysis"
     if target.exists() and not target.is_dir():
         raise FolderError(f"{target}: expected a folder to write, found a file")
+    if output is not None:
+        check_target(output, kind=ANALYSIS, replace=True)
 
     from georecall.dissection import dissect
     from georecall.dissection.specimen import HELD_OUT

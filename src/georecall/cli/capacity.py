@@ -65,10 +65,10 @@ def run(
     asked = locals()
     from georecall.storage.folders import check_target
     from georecall.sweeps import choose_engine, run_sweep
-    from georecall.sweeps.plan import SWEEP
+    from georecall.sweeps.plan import SWEEP_FOLDER
     from georecall.training.grids import capacity_grid
 
-    check_target(output, marker=SWEEP, replace=True)
+    check_target(output, kind=SWEEP_FOLDER, replace=True)
     cells = capacity_grid(**{name: asked[name] for name in CELL_OPTIONS})
     runner = choose_engine(engine, workers=workers, address=address, cells=len(cells))
     with progress_bars() as progress:

@@ -47,9 +47,10 @@ def run(
 
 def _export(folder: Path, member: int | None, path: Path, force: bool) -> None:
     from georecall.explorer.opening import open_exhibit
-    from georecall.explorer.page import check_export, export_page
+    from georecall.explorer.page import export_page
+    from georecall.storage.files import check_file
 
-    check_export(path, replace=force)
+    check_file(path, replace=force)
     export_page(open_exhibit(folder, member=member), path, replace=force)
     print_pairs({"wrote": path, "bytes": f"{path.stat().st_size:,}"})
 

@@ -19,7 +19,9 @@ def run(
     """
     from georecall.memory import FactMemory
     from georecall.memory.gguf_file import write_gguf
+    from georecall.storage.files import check_file
 
+    check_file(output, replace=False)
     write_gguf(FactMemory.load(memory), output)
     if json:
         print_json({"file": str(output), "bytes": output.stat().st_size})

@@ -18,8 +18,10 @@ from georecall.cli.output import (
     progress_bars,
 )
 from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
-from georecall.errors import FolderError, GeorecallError
+from georecall.errors import GeorecallError
 from georecall.facts.names import shown
+from georecall.storage.folders import check_target
+from georecall.storage.kinds import Kind, has
 
 if TYPE_CHECKING:
     from georecall.facts.table import FactTable
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
     from georecall.probing.probe import ProbeSummary
 
 RESULT, ROWS, STATES, FIGURES = "result.json", "probes.parquet", "states", "figures"
+PROBE = Kind(
+    name="that of an earlier probe",
+    markers=(RESULT, f"{STATES}/*/*.json"),
+    is_ours=lambda content: has("model", "findings")(content) or has("convention")(content),
+)
+"""A probe is told by its result, or before it has one by a state that was kept."""
 
 
 def run(
@@ -96,7 +104,7 @@ def run(
     asked = locals()
     if facts is not None and example is not None:
         raise GeorecallError(f"expected a file of facts or --example, got both: {facts} and {example}")
-    _check_output(output)
+    check_target(output, kind=PROBE, replace=True)
     if example is not None and (subject is not None or no_header or allow_missing):
         raise GeorecallError(
             "--subject, --no-header and --allow-missing are for a file; a table that is shipped is read as it is"
@@ -128,18 +136,6 @@ def run(
         print_json(content | {"folder": str(output)})
     else:
         _show(output, summary)
-
-
-def _check_output(output: Path) -> None:
-    """Refuse a file, and a folder that is of something else."""
-    if output.exists() and not output.is_dir():
-        raise FolderError(f"{output}: expected a folder to write, found a file")
-    if (
-        output.exists()
-        and any(output.iterdir())
-        and not any((output / name).exists() for name in (STATES, RESULT))
-    ):
-        raise FolderError(f"{output}: expected a new folder, or that of an earlier probe; found other files")
 
 
 def _table(

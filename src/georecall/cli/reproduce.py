@@ -53,12 +53,12 @@ def run(
     """
     from georecall.claims import reproduce, select, standings
     from georecall.claims.registry import CELLS
-    from georecall.report.writing import write_report
+    from georecall.report.writing import REPORT, write_report
+    from georecall.storage.folders import check_target
     from georecall.sweeps import choose_engine
 
     chosen = select(claims)
-    if output.exists() and not output.is_dir():
-        raise FolderError(f"{output}: expected a folder to write, found a file")
+    check_target(output, kind=REPORT, replace=True)
     if plot_only and not (output / CELLS).is_dir():
         raise FolderError(f"{output}: expected the folder of a report, found no {CELLS} in it")
     chosen_engine = choose_engine(engine or DEFAULT_ENGINE, workers=workers, address=address, cells=1)

@@ -1,6 +1,7 @@
 """What `edit` and `forget` share: change one fact of a folder and say what became of it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,15 +25,19 @@ def rewrite(
 ) -> None:
     """Load, change, write (in place unless an output is given), and print the answer before and after."""
     from georecall.memory import FactMemory
-    from georecall.memory.folder import check_output
+    from georecall.memory.folder import check_is_folder, check_output
+    from georecall.storage.folders import claimed
 
     target = output or memory
-    replace = force or output is None
-    check_output(target, replace=replace)
-    old = FactMemory.load(memory)
-    new = change(old)
-    before, after = old.ask(subject, relation), new.ask(subject, relation)
-    new.save(target, replace=replace)
+    if output is not None:
+        check_output(output, replace=force)
+    check_is_folder(memory)
+    in_place = target.resolve() == memory.resolve()
+    with claimed(memory) if in_place else nullcontext():  # else an edit made meanwhile would be lost
+        old = FactMemory.load(memory)
+        new = change(old)
+        before, after = old.ask(subject, relation), new.ask(subject, relation)
+        new.save(target, replace=force or in_place)
     if json:
         print_json(
             {

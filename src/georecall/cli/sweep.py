@@ -39,7 +39,7 @@ def status(
 
 
 def _print_status(found: "SweepStatus", folder: Path) -> None:
-    from georecall.sweeps.failures import FAILURE
+    from georecall.sweeps.cells import FAILURE
 
     counts = (found.planned, found.done, found.running, found.waiting, len(found.failed))
     times = (_duration(found.mean_seconds), _duration(found.seconds_left))

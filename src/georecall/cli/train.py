@@ -116,7 +116,7 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
     from georecall.facts.readers import read_with_report
     from georecall.facts.worlds import random_bijections
     from georecall.storage.folders import check_target
-    from georecall.training.runs import CONFIG, start_run
+    from georecall.training.runs import RUN, start_run
     from georecall.training.settings import (
         check_all,
         check_room,
@@ -130,7 +130,7 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
         lambda: checked_config(fields),
         lambda: check_world(asked["subjects"], asked["relations"]) if facts is None else None,
         lambda: checked_device(asked["device"]),
-        lambda: check_target(folder, marker=CONFIG, replace=asked["force"]),
+        lambda: check_target(folder, kind=RUN, replace=asked["force"]),
     )
     config, n_subjects, n_relations = checked_config(fields), asked["subjects"], asked["relations"]
     if facts is None:

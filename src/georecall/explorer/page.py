@@ -9,9 +9,9 @@ from typing import Any
 
 from jinja2 import Environment
 
-from georecall.errors import FolderError, GeorecallError
+from georecall.errors import GeorecallError
 from georecall.explorer.view import Exhibit
-from georecall.storage.files import write_text
+from georecall.storage.files import check_file, pointed_to, whole_file
 
 PROGRAM = ("names", "words", "model", "providers", "drawing", "combobox", "stages", "editing", "main")
 """Parts of the program, in the order in which they build on one another."""
@@ -46,20 +46,10 @@ def export_page(exhibit: Exhibit, path: Path, *, replace: bool = False) -> None:
         FolderError: the file exists and `replace` is not set, it is a folder, or it cannot be written.
         GeorecallError: as `standalone_page`.
     """
-    check_export(path, replace=replace)
+    check_file(path, replace=replace)
     page = standalone_page(exhibit)
-    try:
-        write_text(path, page)
-    except OSError as error:
-        raise FolderError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-def check_export(path: Path, *, replace: bool) -> None:
-    """Refuse, before any work is done, a file that must not be written."""
-    if path.is_dir():
-        raise FolderError(f"{path}: expected a file to write, found a folder")
-    if path.exists() and not replace:
-        raise FolderError(f"{path}: already exists; give another name, or --force to replace it")
+    with whole_file(pointed_to(path), replace=replace) as draft:
+        draft.write_bytes(page.encode())
 
 
 def policy(*, connect: str) -> str:

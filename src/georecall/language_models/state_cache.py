@@ -69,7 +69,7 @@ class StateCache:
         path = self._described(description | {"convention": CONVENTION}) / ARRAYS
         if not path.exists():
             made = make()
-            _written(path, _hashed({name: np.ascontiguousarray(array) for name, array in made.items()}))
+            write_bytes(path, _hashed({name: np.ascontiguousarray(array) for name, array in made.items()}))
         return _unaltered(path)
 
     def _described(self, description: dict[str, Any]) -> Path:
@@ -107,7 +107,7 @@ class CachedStates:
     def keep(self, number: int, states: Float32[np.ndarray, "states part dim"]) -> None:
         """Write a file; it appears when it is whole."""
         tensors = {str(layer): np.ascontiguousarray(state) for layer, state in enumerate(states)}
-        _written(self._path(number), _hashed(tensors))
+        write_bytes(self._path(number), _hashed(tensors))
 
     def state(self, layer: int) -> Float32[np.ndarray, "subjects dim"]:
         """One state of all subjects; the others are not read.
@@ -157,19 +157,9 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
 
 def _describe(path: Path, text: str) -> None:
     if not path.exists():
-        _written(path, text)
+        write_text(path, text)
     elif path.read_bytes() != text.encode():
         raise _damaged(path, "it is not what its folder is named for")
-
-
-def _written(path: Path, content: bytes | str) -> None:
-    try:
-        if isinstance(content, str):
-            write_text(path, content)
-        else:
-            write_bytes(path, content)
-    except OSError as error:
-        raise FolderError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def _damaged(path: Path, reason: str) -> FolderError:

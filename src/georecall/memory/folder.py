@@ -9,6 +9,7 @@ from typing import Any
 
 from georecall.errors import FolderError
 from georecall.storage.folders import check_target, sha256_of
+from georecall.storage.kinds import Kind, has, is_plain
 
 FORMAT = 2
 CERTIFICATE = "certificate.json"
@@ -17,12 +18,20 @@ TABLE = "facts.parquet"
 CARD = "README.md"
 GROUND_TRUTH = "ground_truth.safetensors"
 
+MEMORY = Kind(
+    name="a memory",
+    markers=(CERTIFICATE,),
+    is_ours=has("format", "construction", "proofs", "files", "sha256"),
+    files=lambda sealed: (CERTIFICATE, *filter(is_plain, sealed["files"])),
+)
+"""A memory consists of the files that its certificate lists."""
+
 _VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 
 def check_output(folder: Path, *, replace: bool) -> None:
     """Refuse, before any work is done, a folder that a memory must not be written to: see `check_target`."""
-    check_target(folder, marker=CERTIFICATE, replace=replace)
+    check_target(folder, kind=MEMORY, replace=replace)
 
 
 def versions() -> dict[str, str]:
@@ -39,7 +48,7 @@ def write_certificate(folder: Path, content: Mapping[str, Any], known: Mapping[s
     files = {name: known.get(name) or sha256_of(folder / name) for name in names}
     sealed = {"format": FORMAT, **content, "versions": versions(), "files": files}
     sealed["sha256"] = _digest(sealed)
-    (folder / CERTIFICATE).write_text(_text(sealed), encoding="utf-8")
+    (folder / CERTIFICATE).write_bytes(_text(sealed).encode())
 
 
 def read_certificate(folder: Path) -> dict[str, Any]:
@@ -48,8 +57,7 @@ def read_certificate(folder: Path) -> dict[str, Any]:
     Raises:
         FolderError: the folder or a file is missing, truncated or altered, or of another format.
     """
-    if not folder.is_dir():
-        raise FolderError(f"{folder}: expected the folder of a memory, found {_kind(folder)}")
+    check_is_folder(folder)
     path = folder / CERTIFICATE
     sealed = _read_json(path)
     content = {key: value for key, value in sealed.items() if key != "sha256"}
@@ -60,11 +68,25 @@ def read_certificate(folder: Path) -> dict[str, Any]:
             f"{path}: expected format {FORMAT}, got {sealed['format']}; compile {folder / TABLE} again"
         )
     for name, digest in sealed["files"].items():
-        _check_file(folder / name, digest)
+        _check_file(folder, name, digest)
     return sealed
 
 
-def _check_file(path: Path, digest: str) -> None:
+def check_is_folder(folder: Path) -> None:
+    """Refuse what cannot be a memory: a file, or nothing."""
+    if not folder.is_dir():
+        raise FolderError(
+            f"{folder}: expected the folder of a memory, found {'a file' if folder.is_file() else 'nothing'}"
+        )
+
+
+def _check_file(folder: Path, name: str, digest: str) -> None:
+    """Only files right in the folder are read: a certificate may come from anybody."""
+    path = folder / name
+    if not is_plain(name) or path.is_symlink():
+        raise FolderError(
+            f"{folder / CERTIFICATE}: expected it to list files of its own folder, got {name!r}"
+        )
     if not path.is_file():
         raise FolderError(f"{path}: missing from the memory")
     found = sha256_of(path)
@@ -82,10 +104,6 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise FolderError(f"{path}: expected a JSON object, got {type(content).__name__}")
     return content
-
-
-def _kind(path: Path) -> str:
-    return "a file" if path.is_file() else "nothing"
 
 
 def _text(content: Mapping[str, Any]) -> str:

@@ -6,16 +6,18 @@ have is refused there too. Names are compared as they are written; NFC and white
 """
 
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float32
 
-from georecall.errors import ConstructionError, FolderError, MissingPackageError
+from georecall.errors import ConstructionError, MissingPackageError
 from georecall.memory.memory import FactMemory
 from georecall.models.architecture import DTYPES
 from georecall.models.llama import LLAMA
+from georecall.storage.files import pointed_to, whole_file
 
 if TYPE_CHECKING:
     from gguf import GGUFWriter
@@ -37,7 +39,7 @@ def write_gguf(memory: FactMemory, path: Path) -> None:
 
     Raises:
         ConstructionError: the memory is no Llama, or a name holds U+0000, which ends a text in llama.cpp.
-        FolderError: the file exists.
+        FolderError: the file exists, or cannot be written.
         MissingPackageError: the package `gguf` is not installed.
     """
     try:
@@ -50,21 +52,18 @@ def write_gguf(memory: FactMemory, path: Path) -> None:
         raise ConstructionError(
             f"expected a memory compiled with --arch llama, got {memory.architecture.name}"
         )
-    if path.exists():
-        raise FolderError(f"{path}: already exists")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}-draft")
-    writer = gguf.GGUFWriter(draft, "llama")
-    _add_config(writer, memory)
-    _add_tokens(writer, memory)
-    for name, tensor in memory.tensors.items():
-        array = tensor.float().numpy()
-        writer.add_tensor(_renamed(name), _interleaved(array) if re.search("[qk]_proj", name) else array)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    draft.replace(path)
+    with (
+        whole_file(pointed_to(path), replace=False) as draft,
+        closing(gguf.GGUFWriter(draft, "llama")) as writer,
+    ):
+        _add_config(writer, memory)
+        _add_tokens(writer, memory)
+        for name, tensor in memory.tensors.items():
+            array = tensor.float().numpy()
+            writer.add_tensor(_renamed(name), _interleaved(array) if re.search("[qk]_proj", name) else array)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
 
 
 def _add_config(writer: "GGUFWriter", memory: FactMemory) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float64, Int8, Int64
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from georecall.constructions.chain import Chain
 
@@ -43,4 +43,4 @@ class GroundTruth:
 
     def write(self, path: Path) -> None:
         """Write every array to a safetensors file."""
-        save_file({name: np.ascontiguousarray(array) for name, array in vars(self).items()}, path)
+        path.write_bytes(save({name: np.ascontiguousarray(array) for name, array in vars(self).items()}))

@@ -19,7 +19,8 @@ from georecall.memory.ground_truth import GroundTruth
 from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
 from georecall.models.tokenizer import save_tokenizer
-from georecall.storage.folders import whole_folder
+from georecall.storage.drafts import tidy
+from georecall.storage.folders import steady, whole_folder
 from georecall.storage.tensors import TensorSource, write_safetensors
 
 if TYPE_CHECKING:
@@ -27,21 +28,26 @@ if TYPE_CHECKING:
 
 
 def save_memory(memory: "FactMemory", path: Path, *, replace: bool) -> None:
-    """Write every file; the folder appears, or replaces the old one, in one step."""
+    """Write every file; the folder appears, or its files are replaced, in one step."""
     chain, architecture, dtype = memory.chain, memory.architecture, DTYPES[memory.dtype]
-    with whole_folder(path, marker=files.CERTIFICATE, replace=replace) as folder:
+    tidy(path.resolve().parent)
+    with whole_folder(path, kind=files.MEMORY, replace=replace) as folder:
         write_parquet(memory.table, folder / files.TABLE)
         architecture.config(chain, dtype).save_pretrained(folder)
         architecture.generation_config(chain).save_pretrained(folder)
         save_tokenizer(chain, folder)
-        (folder / files.CARD).write_text(model_card(memory), encoding="utf-8")
+        (folder / files.CARD).write_bytes(model_card(memory).encode())
         GroundTruth.of(chain).write(folder / files.GROUND_TRUTH)
         digest = write_safetensors(folder / files.TENSORS, _sources(memory), dtype)
         files.write_certificate(folder, _statement(memory), {files.TENSORS: digest})
 
 
 def load_parts(folder: Path) -> dict[str, Any]:
-    """The fields of the memory in a folder, after checking every hash."""
+    """The fields of the memory in a folder, after checking every hash; never half those of another one."""
+    return steady(folder, files.CERTIFICATE, lambda: _parts(folder))
+
+
+def _parts(folder: Path) -> dict[str, Any]:
     sealed = files.read_certificate(folder)
     made = sealed["construction"]
     architecture = ARCHITECTURES[made["architecture"]]

@@ -5,15 +5,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from georecall.claims.claim import Outcome
+from georecall.claims.registry import CELLS
 from georecall.figures.theme import save_figure
 from georecall.progress import Progress, no_progress
 from georecall.report.page import write_page
 from georecall.report.results_table import quantities_table, results_table, write_table
 from georecall.storage.files import write_text
+from georecall.storage.kinds import Kind, has
+from georecall.sweeps.plan import SWEEP
 
 SUFFIXES = (".png", ".svg")
 OUTCOMES, TABLE, QUANTITIES = "results.json", "results.parquet", "quantities.parquet"
 FIGURES, PAGE = "figures", "index.html"
+
+REPORT = Kind(
+    name="a report",
+    markers=(OUTCOMES, f"{CELLS}/{SWEEP}"),
+    is_ours=lambda content: (
+        has("workers", "cells")(content)
+        or (isinstance(content, list) and all(map(has("id", "verdict", "measured"), content)))
+    ),
+)
+"""A report is told by its outcomes, or before it has any by the plan of its cells."""
 
 
 def write_report(outcomes: Sequence[Outcome], folder: Path, progress: Progress = no_progress) -> Path:

@@ -1,1 +1,1 @@
-"""Files that exist whole or not at all."""
+"""Files and folders that are old or new, never half; one writer at a time."""

@@ -15,11 +15,12 @@ from georecall.errors import FolderError
 from georecall.progress import Progress
 from georecall.records import Record
 from georecall.storage.folders import whole_folder
+from georecall.storage.kinds import Kind
 from georecall.sweeps.environment import environment
 from georecall.sweeps.json_files import json_text, read_object
 from georecall.sweeps.locks import alone
 
-CONFIG, RESULT = "config.json", "result.json"
+CONFIG, RESULT, FAILURE = "config.json", "result.json", "failure.json"
 ResultT = TypeVar("ResultT", bound=Record, default=Any)
 CellT_co = TypeVar("CellT_co", bound="Cell[Any]", covariant=True)
 ResultT_co = TypeVar("ResultT_co", bound=Record, covariant=True)
@@ -97,7 +98,7 @@ class Cell(BaseModel, ABC, Generic[ResultT]):
             FolderError: as `result`.
         """
         if not self.is_measured(root):
-            with alone(root / self.folder_name, done=RESULT):
+            with alone(root / self.folder_name):
                 if not self.is_measured(root):
                     self.measure_to_disk(root, progress)
         return self.result(root)
@@ -116,7 +117,13 @@ class Cell(BaseModel, ABC, Generic[ResultT]):
             ValueError, TypeError: the content is not JSON of finite numbers.
         """
         text = json_text(content)
-        with whole_folder(root / self.folder_name, marker=CONFIG, replace=True) as draft:
+        kind = Kind(
+            name="this cell",
+            markers=(CONFIG,),
+            is_ours=lambda config: config == json.loads(json_text(self.config)),
+            files=lambda _: (CONFIG, RESULT, FAILURE),
+        )
+        with whole_folder(root / self.folder_name, kind=kind, replace=True) as draft:
             (draft / CONFIG).write_text(json_text(self.config), encoding="utf-8")
             (draft / file).write_text(text, encoding="utf-8")
 

@@ -2,10 +2,13 @@
 
 import os
 import sys
+import threading
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from georecall.errors import GeorecallError
 from georecall.progress import Progress, no_progress
 from georecall.sweeps.cells import Cell
 from georecall.sweeps.failures import attempt
+
+SECONDS_BETWEEN_LOOKS = 1.0
+"""How often a worker looks whether its parent lives."""
 
 TRIES = 3
 """How often a cell is handed out when the workers that hold it die."""
@@ -107,7 +113,9 @@ class ProcessEngine(Engine):
         def tasks() -> Iterator[Any]:
             for cell in batch:
                 held.add(cell.folder_name)
-                yield joblib.delayed(attempt_on_one_thread)(cell, root, retry_failed=retry_failed)
+                yield joblib.delayed(attempt_in_worker)(
+                    cell, root, retry_failed=retry_failed, parent=os.getpid()
+                )
 
         with joblib.parallel_config("loky", inner_max_num_threads=1):
             parallel = joblib.Parallel(
@@ -123,6 +131,24 @@ class ProcessEngine(Engine):
             # A worker that has grown, as by a language model, is exchanged between two cells; nothing is lost.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             yield from names
+
+
+def attempt_in_worker(cell: Cell, root: Path, *, retry_failed: bool, parent: int) -> str:
+    """What a process of `ProcessEngine` does: it ends with its parent, though that be killed outright."""
+    _end_with(parent)
+    return attempt_on_one_thread(cell, root, retry_failed=retry_failed)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Watch from now on whether this process still belongs to its parent; on Windows it always seems to."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def attempt_on_one_thread(cell: Cell, root: Path, *, retry_failed: bool) -> str:

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from georecall.progress import Progress
-from georecall.sweeps.cells import RESULT, Cell, read_cell_file
+from georecall.sweeps.cells import FAILURE, Cell, read_cell_file
 from georecall.sweeps.locks import alone
-
-FAILURE = "failure.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +37,7 @@ def attempt(cell: Cell, root: Path, *, retry_failed: bool, progress: Progress) -
 
     An interruption by the user is no failure: nothing is recorded, and it is raised.
     """
-    with alone(root / cell.folder_name, done=RESULT):
+    with alone(root / cell.folder_name):
         if cell.is_measured(root) or (has_failed(cell, root) and not retry_failed):
             return
         started = time.monotonic()
@@ -58,7 +56,7 @@ def attempt(cell: Cell, root: Path, *, retry_failed: bool, progress: Progress) -
 
 def record_loss(cell: Cell, root: Path, message: str) -> None:
     """Record that no worker brought the cell to an end, unless one did after all."""
-    with alone(root / cell.folder_name, done=RESULT):
+    with alone(root / cell.folder_name):
         if not cell.is_measured(root):
             _write(cell, root, type="WorkerLost", message=message, traceback="", seconds=0.0)
 

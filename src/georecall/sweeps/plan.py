@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from georecall.errors import FolderError
 from georecall.storage.files import write_text
+from georecall.storage.kinds import Kind, has
+from georecall.storage.locks import beside, locked
 from georecall.sweeps.cells import Cell
 from georecall.sweeps.json_files import json_text, read_object
 
 SWEEP = "sweep.json"
+SWEEP_FOLDER = Kind(name="a sweep", markers=(SWEEP,), is_ours=has("workers", "cells"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +45,7 @@ def add_to_plan(root: Path, cells: Iterable[Cell], *, workers: int) -> None:
         FolderError: the plan that is there is damaged.
     """
     root.mkdir(parents=True, exist_ok=True)
-    with FileLock(root / f".{SWEEP}.lock"):
-        for draft in root.glob(f".{SWEEP}-*"):
-            draft.unlink()
+    with locked(root / SWEEP, beside(root / SWEEP)):
         planned = read_plan(root).cells if (root / SWEEP).exists() else {}
         planned |= {cell.folder_name: cell.config for cell in cells}
         write_text(root / SWEEP, json_text({"workers": workers, "cells": planned}))

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from georecall.errors import FolderError
-from georecall.sweeps.cells import RESULT, read_cell_file
-from georecall.sweeps.failures import FAILURE, Failure, read_failure
-from georecall.sweeps.locks import is_held
+from georecall.storage.locks import beside, is_held
+from georecall.sweeps.cells import FAILURE, RESULT, read_cell_file
+from georecall.sweeps.failures import Failure, read_failure
 from georecall.sweeps.plan import read_plan
 
 
@@ -48,7 +48,7 @@ def sweep_status(root: Path) -> SweepStatus:
         folder = root / name
         if (folder / RESULT).is_file():
             seconds.append(_seconds(folder, config))
-        elif is_held(folder):
+        elif is_held(beside(folder)):
             running += 1
         elif (folder / FAILURE).is_file():
             failed.append(read_failure(folder, config))

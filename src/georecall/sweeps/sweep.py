@@ -8,7 +8,7 @@ from typing import Any
 
 from georecall.errors import FolderError
 from georecall.progress import Progress
-from georecall.sweeps.cells import RESULT, Cell
+from georecall.sweeps.cells import Cell
 from georecall.sweeps.engines import Engine
 from georecall.sweeps.failures import Failure, has_failed, read_failure, record_loss
 from georecall.sweeps.locks import tidy
@@ -48,14 +48,14 @@ def run_sweep(
         raise FolderError(f"{root}: expected the folder of a sweep, found a file")
     root = root.resolve()  # workers may run in other folders than this process
     unique = list({cell.folder_name: cell for cell in cells}.values())
-    tidy(root, done=RESULT)
+    tidy(root)
     waiting = [cell for cell in unique if not _has_ended(cell, root, retry_failed=retry_failed)]
     if waiting:
         add_to_plan(root, unique, workers=engine.workers)
         try:
             _run(waiting, root, engine, progress, retry_failed=retry_failed, task=task, total=len(unique))
         finally:
-            tidy(root, done=RESULT)
+            tidy(root)
     progress(task, len(unique), len(unique))
     return _report(unique, {cell.folder_name for cell in waiting}, root)
 

@@ -19,8 +19,10 @@ from georecall.facts.table import FactTable
 from georecall.facts.table_files import read_parquet, write_parquet
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
+from georecall.storage.drafts import tidy
 from georecall.storage.files import write_bytes, write_text
-from georecall.storage.folders import sha256_of, whole_folder
+from georecall.storage.folders import claimed, sha256_of, whole_folder
+from georecall.storage.kinds import Kind, has
 from georecall.training.config import TrainConfig
 from georecall.training.settings import checked_config
 from georecall.training.trainer import Checked, Trainer, fresh_model, questions_of
@@ -28,6 +30,17 @@ from georecall.training.trainer import Checked, Trainer, fresh_model, questions_
 CONFIG, TABLE, HISTORY, RESULT = "config.json", "facts.parquet", "history.json", "result.json"
 CHECKPOINT, MODEL = "checkpoint.safetensors", "model.safetensors"
 SECONDS_BETWEEN_CHECKPOINTS = 5.0
+
+RUN = Kind(
+    name="a run",
+    markers=(CONFIG,),
+    is_ours=has("dim", "width", "hops", "mode", "freeze", "learning_rates", "seeds", "steps", "batch"),
+    files=lambda _: (
+        *(CONFIG, TABLE, HISTORY, RESULT, CHECKPOINT, MODEL, "history.html"),
+        *("transfer-*.json", "insertion-*.json", "analysis/*.json", "analysis/*.html", "analysis/*.png"),
+    ),
+)
+"""A run is told by its settings; what was found out about it goes when it is replaced."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +60,15 @@ class TrainedRun:
 
 
 def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: bool = False) -> None:
-    """Make the folder of a run that has not begun.
+    """Make the folder of a run that has not begun; one that is being trained is not replaced.
 
     Raises:
         TrainingError, GeorecallError: as `questions_of`; nothing is written.
-        FolderError: as `storage.folders.check_target`.
+        FolderError: as `storage.folders.whole_folder`.
     """
     questions_of(table, config)
-    with whole_folder(folder, marker=CONFIG, replace=replace) as draft:
+    tidy(folder.resolve().parent)
+    with whole_folder(folder, kind=RUN, replace=replace, wait=0.0) as draft:
         write_text(draft / CONFIG, _json(config.model_dump(mode="json")))
         write_parquet(table, draft / TABLE)
 
@@ -73,9 +87,17 @@ def continue_run(
     left as it is. Returns the history.
 
     Raises:
-        FolderError: a file of the folder is missing or altered.
+        FolderError: a file of the folder is missing or altered, or another command trains the run.
         TrainingError: as `Trainer` and its `run`.
     """
+    _present(folder / CONFIG)
+    with claimed(folder, wait=0.0):
+        return _continue(folder, device, until, progress)
+
+
+def _continue(
+    folder: Path, device: torch.device | None, until: int | None, progress: Progress
+) -> list[Checked]:
     config, table = _inputs(folder)
     if (folder / RESULT).is_file():
         if describe_run(folder)["finished"]:
