@@ -231,7 +231,7 @@ OPTIONS = {
     ),
     "a folder that is no memory": Refused(
         command=("compile", "facts.csv", "-o", "work", "--force"),
-        says=("work: will not be replaced", "certificate.json"),
+        says=("work: expected a new folder or a memory, found other work", "certificate.json"),
         files={"facts.csv": HEADER + "Alice,wife,Sarah\n", "work/thesis.txt": "years of work"},
     ),
 }

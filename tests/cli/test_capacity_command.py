@@ -200,4 +200,4 @@ def test_a_folder_that_holds_other_work_is_no_folder_for_a_sweep(cli):
     Path("run/config.json").write_text("{}")
     result = cli(*QUICK, "-o", "run")
     assert (result.code, result.out) == (2, "")
-    assert "run: will not be replaced: it has no sweep.json" in result.err
+    assert "run: expected a new folder or a sweep, found other work: no sweep.json" in result.err

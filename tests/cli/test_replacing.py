@@ -56,6 +56,9 @@ FOREIGN = {
     "a Hugging Face model": {"config.json": '{"model_type": "opt"}', "model.safetensors": "weights"},
     "settings of something else": {"config.json": '{"dim": 3, "width": 4}', "facts.parquet": "facts"},
     "a certificate of something else": {"certificate.json": '{"format": 1, "files": {}}'},
+    "a certificate with other fields": {
+        "certificate.json": '{"format": 1, "construction": 0, "proofs": 0, "files": 7, "sha256": 0}'
+    },
     "a plan of something else": {"sweep.json": '{"cells": []}', "states/mine/states.json": "{}"},
     "results of something else": {"results.json": '[{"id": 1}]', "result.json": "{}", "index.html": "mine"},
     "markers that are no JSON": {

@@ -140,6 +140,19 @@ def test_killed_before_any_step_what_is_read_is_the_old_or_the_new(in_use):
 
 
 @CAN_FORK
+def test_killed_before_any_step_an_empty_folder_can_be_filled_again(target):
+    step = 0
+    target.mkdir(parents=True)
+    while killed_at(step, lambda: write(target, "new", "page", replace=True)):
+        write(target, "new", "page", replace=True)
+        assert content(target) == NEW
+        for path in target.iterdir():
+            path.unlink()
+        step += 1
+    assert step > 5
+
+
+@CAN_FORK
 def test_killed_before_any_step_a_new_folder_is_not_there_or_whole_and_can_be_written_again(target):
     step = 0
     while killed_at(step, lambda: write(target, "new", "page")):

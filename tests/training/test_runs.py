@@ -179,7 +179,8 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(tmp_path):
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL
-    assert names(folder) == {runs.CONFIG, runs.TABLE, runs.HISTORY, runs.RESULT, runs.CHECKPOINT}
+    whole = {runs.CONFIG, runs.TABLE, runs.HISTORY, runs.RESULT, runs.CHECKPOINT}
+    assert names(folder) == whole | {".georecall.lock"}
     seen = []
     continue_run(folder, progress=lambda _task, done, _total, _note: seen.append(done))
     assert seen[0] == 7

@@ -21,7 +21,10 @@ GROUND_TRUTH = "ground_truth.safetensors"
 MEMORY = Kind(
     name="a memory",
     markers=(CERTIFICATE,),
-    is_ours=has("format", "construction", "proofs", "files", "sha256"),
+    is_ours=lambda sealed: (
+        has("format", "construction", "proofs", "files", "sha256")(sealed)
+        and isinstance(sealed["files"], dict)
+    ),
     files=lambda sealed: (CERTIFICATE, *filter(is_plain, sealed["files"])),
 )
 """A memory consists of the files that its certificate lists."""

@@ -26,7 +26,6 @@ OURS = ".georecall."
 COMMIT, OLD = ".georecall.commit", ".georecall.old"
 """The folder of files that are to be moved, and the list in it of files that are to be deleted."""
 
-
 Found = TypeVar("Found")
 
 
@@ -95,7 +94,8 @@ def check_target(target: Path, *, kind: Kind, replace: bool) -> None:
         raise FolderError(f"{target}: expected a folder to write, found a file")
     if not replace:
         raise FolderError(f"{target}: already exists; give another folder, or --force to replace it")
-    if not kind.includes(target) and any(not path.name.startswith(OURS) for path in target.iterdir()):
+    is_ours = any(map(kind.includes, (target, target / COMMIT)))
+    if not is_ours and any(not path.name.startswith(OURS) for path in target.iterdir()):
         raise FolderError(
             f"{target}: expected a new folder or {kind.name}, found other work: "
             f"no {' or '.join(kind.markers)} in it says that it is ours"
