@@ -9,7 +9,7 @@ from pathlib import Path
 
 from georecall import FactMemory, read_table
 from georecall.figures.mechanism import mechanism_figure
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,7 +15,7 @@ from joblib import cpu_count
 
 from georecall.claims.recipes import coded, plain
 from georecall.cli.output import progress_bars
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.figures.transfer import recipe_figure, transfer_rows
 from georecall.sweeps import ProcessEngine, run_sweep
 from georecall.training.config import TrainConfig

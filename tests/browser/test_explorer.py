@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from cases import WORLDS
+from georecall.escaping import escaped
 from georecall.explorer import Exhibit, ExplorerServer, export_page, memory_exhibit, run_exhibit
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
@@ -279,17 +280,23 @@ def test_names_that_look_like_markup_are_shown_as_they_are_and_run_nothing(expor
     table = FactTable(HOSTILE, HOSTILE[1:3], HOSTILE, answers)
     page = exported(memory_exhibit(FactMemory.compile(table), title=HOSTILE[0], folder="a b"), width)
     assert page.inner_text("h1") == f"Inside {HOSTILE[0]}"
-    shown = [name.replace("\n", "\\n") for name in HOSTILE]
+    shown = [escaped(name) for name in HOSTILE]
     page.click("#subject input")
     page.wait_for_selector("#subject li")
     assert page.locator("#subject li").all_inner_texts() == shown
-    for name, after in zip(shown, [*shown[1:], shown[0]], strict=True):
-        choose(page, "#subject input", name.split("\\n")[0])
+    for typed, name, after in zip(HOSTILE, shown, [*shown[1:], shown[0]], strict=True):
+        choose(page, "#subject input", typed.split("\n")[0])
         path_is(page, f"{name} –{shown[1]}→ {after}")
         assert page.evaluate("[...document.querySelectorAll('#path bdi')].length") == 3
     assert page.locator("main img, main script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.problems == []
+
+
+def test_names_are_escaped_on_the_page_as_they_are_elsewhere(exported, family):
+    page = exported(family)
+    for word in ("\x00\x1b\x7f\x9b", "a\u202eb", "\u2028", "\ufffe", "\U0010ffff", "é 日本 😀 \\"):
+        assert page.evaluate("shown", word) == escaped(word)
 
 
 def test_a_command_quotes_names_for_the_shell(exported, family):

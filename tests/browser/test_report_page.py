@@ -2,6 +2,7 @@
 
 import pytest
 
+from georecall.escaping import escaped
 from georecall.report.page import write_page
 from reports import NAMES, planted_report
 
@@ -73,7 +74,7 @@ def test_the_theme_follows_the_system_until_it_is_toggled(opened):
 def test_hostile_names_are_shown_as_they_are_and_run_nothing(opened):
     page = opened(1400)
     shown = page.locator("#title-K2").evaluate("title => title.textContent")
-    assert shown == f"Statement of {NAMES}"
+    assert shown == f"Statement of {escaped(NAMES)}"
     assert page.evaluate("document.images.length") == 0
     page.locator("#figure-K2 svg .mark-symbol path").first.hover()
     tip = page.locator("#vg-tooltip-element")

@@ -13,7 +13,7 @@ from georecall.claims.linear_codes import L1
 from georecall.claims.probed import LAYER_STEP, ProbeCell, ProbeResult
 from georecall.claims.superposed_states import L2
 from georecall.facts.table import FactTable
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.language_models.packaged_model import HOW_TO_GET_IT, NAME
 from georecall.probing import EXAMPLES, Reading, analyse
 from georecall.statistics.intervals import Interval

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from georecall.dissection import dissect
+from georecall.errors import FigureError
 from georecall.facts.worlds import random_bijections
 from georecall.figures.dissection import TITLES
 from georecall.statistics.wording import number, within
@@ -50,7 +51,7 @@ def run(finished_run, tmp_path):
 def undrawn(monkeypatch):
     """Figures noted down instead of drawn, which takes seconds; shows which files were to be written."""
     drawn = []
-    monkeypatch.setattr("georecall.figures.theme.save_figure", lambda _, path: drawn.append(path.name))
+    monkeypatch.setattr("georecall.figures.saving.save_figure", lambda _, path: drawn.append(path.name))
     return drawn
 
 
@@ -239,3 +240,27 @@ def test_the_run_itself_stays_as_it_was(cli, run, undrawn):  # noqa: ARG001
     cli("analyze", "run", "--only", "interventions")
     after = load_run(run).model.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_figure_that_cannot_be_drawn_is_a_note_beside_the_result(cli, run, monkeypatch):  # noqa: ARG001
+    def fail(*_: object) -> None:
+        raise FigureError("no ink")
+
+    monkeypatch.setattr("georecall.figures.saving.save_figure", fail)
+    result = cli("analyze", "run", "--only", "superposition")
+    assert (result.code, set(result.err.splitlines())) == (0, {"note: no ink"})
+    assert {path.name for path in Path("run/analysis").iterdir()} == {"analysis.json"}
+
+
+def test_relations_with_control_characters_are_drawn_and_shown(cli):
+    names = "a\x0b", "b\x1b[31m"
+    rows = [
+        f"s{row},{name},o{(row * 7 + place) % 12}" for place, name in enumerate(names) for row in range(48)
+    ]
+    Path("f.csv").write_text("\n".join(["subject,relation,object", *rows]), encoding="utf-8")
+    sizes = ("--dim", "12", "--width", "24", "--attribute-dim", "6", "--steps", "20", "--seeds", "1")
+    assert cli("train", "--facts", "f.csv", *sizes, "-o", "run").code == 0
+    result = cli("analyze", "run", "--only", "superposition")
+    assert result.code == 0
+    assert "read-out of b\\x1b[31m" in result.out
+    assert Path("run/analysis/readout.png").read_bytes().startswith(b"\x89PNG")

@@ -280,16 +280,18 @@ def test_an_interrupted_probe_writes_no_result_and_the_next_goes_on(at, probe, m
     assert result()["findings"]["layers"] == [0, 1, 2]
 
 
-def test_a_result_of_before_does_not_stand_beside_figures_that_are_half_written(probe, monkeypatch):
-    Path("probe").mkdir()
+def test_nothing_of_before_stands_beside_figures_that_are_half_written(probe, monkeypatch):
+    Path("probe/figures").mkdir(parents=True)
     Path("probe/result.json").write_text('{"model": "tiny", "findings": {}}', encoding="utf-8")
+    Path("probe/figures/layers.png").touch()
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("georecall.figures.theme.save_figure", interrupt)
+    monkeypatch.setattr("georecall.figures.saving.save_figure", interrupt)
     assert probe().code != 0
-    assert not Path("probe/result.json").exists()
+    assert json.loads(Path("probe/result.json").read_text(encoding="utf-8"))["findings"]
+    assert not list(Path("probe/figures").iterdir())
 
 
 TEMPLATES = {

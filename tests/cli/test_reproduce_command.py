@@ -73,10 +73,56 @@ def saved() -> dict[str, str]:
 
 def test_outcomes_are_shown_as_a_table(cli):
     result = cli("reproduce", "--claims", "S1")
-    assert (result.code, result.err) == (0, "note: the page of this report is report/index.html\n")
-    header, row = result.out.splitlines()
-    assert header.split() == ["claim", "verdict", "measured", "criterion", "seconds"]
-    assert row.split()[:5] == ["S1", "holds", "5", "in", "all"]
+    assert result.code == 0
+    assert result.err.startswith("note: georecall reproduce --show CLAIM ")
+    assert result.err.endswith(" the page report/index.html\n")
+    assert result.out == "claim  verdict  key figure\nS1     holds    5 in all\n"
+
+
+def test_one_claim_is_shown_whole_from_what_is_on_disk_and_nothing_is_measured_or_written(cli):
+    cli("reproduce", "--claims", "S2")
+    SquareCell.measured.clear()
+    before = {path: path.read_bytes() for path in Path("report").rglob("*") if path.is_file()}
+    result = cli("reproduce", "--show", "S2")
+    assert (result.code, result.err, SquareCell.measured) == (0, "", [])
+    for said in (
+        "S2  Squares are fails.",
+        "fails, at the preset quick",
+        "area = side²",
+        "Measured\n  5 in all",
+    ):
+        assert said in result.out
+    assert cli("reproduce", "--show", "s2", "--json").json["measured"] == "5 in all"
+    assert {path: path.read_bytes() for path in Path("report").rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--show", "S1"), "nowhere: expected the folder of a report"),
+        (("--show", "S9"), "'S9'"),
+        (("--show", "S1,S2"), "expected one claim to show, got 2"),
+    ],
+)
+def test_a_claim_that_cannot_be_shown_is_refused(cli, arguments, says):
+    if "S1" not in arguments:
+        cli("reproduce", "--claims", "S1", "-o", "nowhere")
+    result = cli("reproduce", *arguments, "-o", "nowhere")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert says in result.err
+
+
+def test_a_figure_that_fails_is_one_line_and_takes_nothing_with_it(cli, monkeypatch):
+    def fail(_: object) -> None:
+        raise RuntimeError("no ink\nat all")
+
+    monkeypatch.setattr("georecall.report.writing.claim_figure", fail)
+    monkeypatch.setattr("georecall.report.page.claim_figure", fail)
+    result = cli("reproduce", "--claims", "S1")
+    assert result.code == 0
+    assert "note: S1: cannot be drawn: no ink\n" in result.err
+    assert saved()["S1"] == "holds"
+    assert "The figure of S1 cannot be drawn: no ink" in Path("report/index.html").read_text(encoding="utf-8")
 
 
 def test_outcomes_as_json_carry_what_settled_them(cli):

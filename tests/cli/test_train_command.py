@@ -246,3 +246,13 @@ def test_blank_objects_are_unknown_facts_only_if_allowed(cli):
     assert "blank object" in cli(*command).err
     result = cli(*command, "--allow-missing", "--json")
     assert (result.code, result.json["questions"]) == (0, 5)
+
+
+def test_a_figure_that_cannot_be_drawn_is_a_note_beside_the_run(cli, monkeypatch):
+    def fail(_: object) -> None:
+        raise ValueError("no ink")
+
+    monkeypatch.setattr("georecall.figures.training.history_figure", fail)
+    result = cli("train", "--subjects", "8", "--relations", "1", "--dim", "4", "--steps", "2", "-o", "run")
+    assert (result.code, result.err) == (0, "note: history: cannot be drawn: no ink\n")
+    assert Path("run/result.json").is_file()

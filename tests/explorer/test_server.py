@@ -1,15 +1,18 @@
 """The server answers this machine, in JSON, and gives nothing else away."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
+from random import Random
+from socket import SHUT_WR, create_connection
 from threading import Thread
 from urllib.parse import urlencode
 
 import pytest
 
 from georecall.errors import GeorecallError
-from georecall.explorer import ExplorerServer
+from georecall.explorer import ExplorerServer, open_exhibit
 from georecall.explorer.page import served_page
 
 
@@ -130,3 +133,79 @@ def test_a_port_that_is_taken_is_refused(server, family_exhibit):
         GeorecallError, match=r"cannot listen on 127\.0\.0\.1, port \d+ .*; give another --port"
     ):
         ExplorerServer(family_exhibit, port=server.server_address[1])
+
+
+def raw(server: ExplorerServer, request: bytes) -> bytes:
+    """What is answered to bytes that need be no request."""
+    with create_connection(server.server_address, timeout=10) as connection:
+        connection.sendall(request)
+        connection.shutdown(SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        b"nonsense",
+        b"GET",
+        b"GET / HTTP/9",
+        b"GET / / HTTP/1.1",
+        b"G\x1b[31mT /",
+        b"\xff\xfe",
+        b"GET / HTTP/1.1.1",
+    ],
+)
+def test_a_request_that_is_none_is_refused_with_a_plain_line(server, request_line):
+    head, _, content = raw(server, request_line + b"\r\n\r\n").partition(b"\r\n\r\n")
+    assert int(head.split()[1]) in {400, 501, 505}
+    assert json.loads(content)["error"].isprintable()
+    assert b"\x1b" not in head + content
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [(b"X: y\r\n" * 200, 431), (b"X: " + b"y" * 70_000 + b"\r\n", 431), (b"Host: [\r\n", 421)],
+    ids=["very many headers", "a very long header", "a host that is none"],
+)
+def test_headers_beyond_all_measure_are_refused(server, headers, status):
+    head, _, content = raw(server, b"GET / HTTP/1.1\r\n" + headers).partition(b"\r\n\r\n")
+    assert int(head.split()[1]) == status
+    assert json.loads(content)["error"]
+
+
+@pytest.mark.parametrize("number", ["1e39", "-1e39", "1e400", "3e38", "nan", "9" * 400])
+def test_a_state_that_overflows_is_refused_and_nothing_is_printed(server, family_exhibit, number, capfd):
+    state = ",".join([number] * family_exhibit.outputs.shape[1])
+    response, content = ask(server, f"/top?count=3&state={state}")
+    assert (response.status, capfd.readouterr().err) == (400, "")
+    assert json.loads(content)["error"].startswith("expected ")
+
+
+def test_whatever_is_asked_is_answered_and_the_server_goes_on(server, capfd):
+    rng = Random(0)  # noqa: S311
+    paths = ["/", "/search", "/subject", "/attribute", "/top", "//[", "/%ff", "/\x1b", "*", "http://[::1"]
+    values = ["1", "-1", "1e999", "9" * 400, "nan", "%ff%fe", "%00", "&", "=", "a" * 999, "1," * 14, ""]
+    names = ["id", "kind", "text", "count", "state", "%ff"]
+    for _ in range(300):
+        query = "&".join(f"{rng.choice(names)}={rng.choice(values)}" for _ in range(rng.randrange(4)))
+        line = f"GET {rng.choice(paths)}?{query} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode("latin-1")
+        if rng.random() < 0.5:
+            place = rng.randrange(len(line))
+            line = line[:place] + rng.randbytes(rng.randrange(4)) + line[place + rng.randrange(3) :]
+        answered = raw(server, line)
+        assert not answered or int(answered.split()[1]) in {200, 400, 404, 421, 431, 501, 505}, line
+    assert ask(server, "/")[0].status == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_memory_whose_folder_is_gone_is_still_answered(family, tmp_path):
+    folder = tmp_path / "family"
+    family.save(folder)
+    with ExplorerServer(open_exhibit(folder)) as started:
+        thread = Thread(target=started.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        shutil.rmtree(folder)
+        (alice,) = answer(started, "/search", kind="subjects", text="Alice")
+        assert answer(started, "/subject", id=alice["id"])["name"] == "Alice"
+        started.shutdown()
+        thread.join()

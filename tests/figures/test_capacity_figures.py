@@ -8,7 +8,7 @@ import pytest
 
 from georecall.facts.worlds import random_bijections
 from georecall.figures.capacity import capacity_figure, dimension_of_bits
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.report.capacity_tables import tried, write_tried
 from georecall.scaling.laws import CapacityPoint
 from georecall.sweeps import Measured

@@ -27,7 +27,7 @@ from georecall.figures.dissection import (
     units_figure,
     variance_figure,
 )
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.statistics.estimates import Estimate
 from georecall.statistics.subspaces import Subspaces
 from georecall.sweeps import Measured

@@ -8,7 +8,9 @@ import altair as alt
 import pytest
 
 from georecall.errors import FolderError, GeorecallError
-from georecall.figures.theme import SERIES, check_figure_path, dimension_figure, save_figure, theme
+from georecall.figures import saving
+from georecall.figures.saving import check_figure_path, save_figure, save_figures
+from georecall.figures.theme import SERIES, dimension_figure, theme
 from georecall.theory.comparison import along_hops, along_subjects, smallest_models
 
 
@@ -145,3 +147,60 @@ def test_a_name_in_a_figure_cannot_end_the_script_of_its_page(tmp_path):
     figure = alt.Chart(alt.InlineData(values=[{"name": hostile}])).mark_point().encode(x="name:N")
     save_figure(figure, tmp_path / "figure.html")
     assert hostile not in (tmp_path / "figure.html").read_text(encoding="utf-8")
+
+
+AWKWARD = "a\x0bb\x1b[31m\ufffe\udcff\u202e"
+
+
+def named(name: str) -> alt.Chart:
+    """A figure with a name in its data, its title, a scale and an axis."""
+    rows = alt.InlineData(values=[{"name": name, "x": 1}, {"name": "plain", "x": 2}])
+    colour = alt.Color("name:N", scale=alt.Scale(domain=[name, "plain"], range=["red", "blue"]))
+    return (
+        alt.Chart(rows, title=name).mark_point().encode(x=alt.X("name:N", sort=[name]), y="x:Q", color=colour)
+    )
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".html"])
+def test_a_name_that_xml_cannot_hold_is_drawn_escaped(tmp_path, suffix):
+    path = tmp_path / f"x{suffix}"
+    save_figure(named(AWKWARD), path)
+    content = path.read_bytes()
+    assert b"\x1b[31m" not in content
+    if suffix != ".png":
+        assert "a\\x0bb\\x1b[31m".replace("\\", "\\\\" * (suffix == ".html") or "\\") in content.decode()
+
+
+class Panic(BaseException):
+    """As a renderer in Rust panics: no Exception."""
+
+
+@pytest.mark.parametrize("error", [ValueError("bad"), Panic("bad")])
+def test_a_figure_that_fails_does_not_keep_others_from_being_drawn(tmp_path, monkeypatch, error):
+    sound = saving.vl_convert.vegalite_to_svg
+
+    def render(spec):
+        if spec["title"] == "ill":
+            raise error
+        return sound(spec)
+
+    monkeypatch.setattr(saving.vl_convert, "vegalite_to_svg", render)
+    for name in ("ill", "old", "well"):
+        (tmp_path / f"{name}.svg").write_text("of before")
+    faults = save_figures(
+        lambda: {"ill": named("ill"), "well": named("well"), "old": None},
+        tmp_path,
+        names=["ill", "old", "well"],
+        suffixes=[".svg"],
+    )
+    assert faults == (f"{tmp_path / 'ill.svg'}: cannot be drawn: bad",)
+    assert [path.name for path in tmp_path.iterdir()] == ["well.svg"]
+
+
+def test_figures_that_cannot_be_made_are_one_fault(tmp_path):
+    def draw():
+        raise KeyError("joint")
+
+    assert save_figures(draw, tmp_path, names=["a", "b"], suffixes=[".svg"]) == (
+        "a, b: cannot be drawn: 'joint'",
+    )

@@ -14,7 +14,7 @@ from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_functions
 from georecall.figures.block_plan import COLOURS, GAP, LEFT, WIDTH, BlockPlan
 from georecall.figures.mechanism import BAND, CLOSED, FAINT, HEIGHT, mechanism_figure, number
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.memory import FactMemory
 from georecall.memory.trace import trace
 

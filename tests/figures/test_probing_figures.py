@@ -16,7 +16,7 @@ from georecall.figures.probing import (
     superposed_states_figure,
     swaps_figure,
 )
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.probing import ProbeSettings, Reading, Templates, analyse
 from georecall.probing.causal import SwapEffect
 from georecall.probing.probe import ProbeSummary

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.figures.training import history_figure
 from georecall.training.trainer import Checked
 

@@ -7,7 +7,7 @@ from georecall.claims.claim import Outcome
 from georecall.claims.judgement import Judgement
 from georecall.claims.recipes import RECIPES
 from georecall.claims.transfer import C7
-from georecall.figures.theme import save_figure
+from georecall.figures.saving import save_figure
 from georecall.figures.transfer import recipe_figure, transfer_bars, transfer_rows
 from georecall.statistics.estimates import Estimate
 from georecall.sweeps import Measured

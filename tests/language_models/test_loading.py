@@ -62,6 +62,26 @@ def truncated_weights(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:-8])
 
 
+def garbage(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"\xff" * 4096)
+
+
+def endless_header(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes((2**62).to_bytes(8, "little") + path.read_bytes()[8:])
+
+
+def header_of_another_type(folder: Path) -> None:
+    header = b'[1, {"a": null}]'
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+
+
+def nan(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    tensors["lm_head.weight"][0, 0] = torch.nan
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
 def a_weight_less(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("model.layers.1.mlp.up_proj.weight")
@@ -105,6 +125,10 @@ def change_config(folder: Path, **changes: object) -> None:
         (no_weights, "small llama: cannot be loaded as a language model: .*"),
         (pickled_weights, "small llama: cannot be loaded as a language model: .*"),
         (truncated_weights, "small llama: cannot be loaded as a language model: .*"),
+        (garbage, "small llama: cannot be loaded as a language model: .*"),
+        (endless_header, "small llama: cannot be loaded as a language model: .*"),
+        (header_of_another_type, "small llama: cannot be loaded as a language model: .*"),
+        (nan, r"small llama: expected finite weights of torch\.float32, those of lm_head\.weight are not"),
         (
             a_weight_less,
             r"expected all weights, 1 are missing, such as model\.layers\.1\.mlp\.up_proj\.weight",
@@ -119,6 +143,49 @@ def change_config(folder: Path, **changes: object) -> None:
 def test_a_folder_that_is_no_whole_model_is_refused(damage: Callable[[Path], None], message, folder):
     damage(folder)
     with pytest.raises(ProbingError, match=message) as caught:
+        LanguageModel.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[]",
+        "null",
+        "{",
+        '{"model_type": 3}',
+        '{"model_type": null}',
+        *(
+            f'{{"model_type": "llama", "{name}": {value}}}'
+            for name, value in {
+                "hidden_size": '"many"',
+                "intermediate_size": "-1",
+                "vocab_size": "null",
+                "num_attention_heads": "0",
+                "num_hidden_layers": "[]",
+                "hidden_act": '"none"',
+                "rope_parameters": "7",
+                "num_key_value_heads": "9",
+                "architectures": "5",
+                "quantization_config": "{}",
+            }.items()
+        ),
+        "[" * 100_000,
+    ],
+)
+def test_a_config_that_says_nothing_sensible_is_refused_in_one_line(config, folder):
+    (folder / "config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(ProbingError, match=r"small llama: .*cannot be loaded|weights") as caught:
+        LanguageModel.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"model": 3}', '{"version": "1.0", "model": {"type": "X"}}']
+)
+def test_a_tokenizer_that_is_none_is_refused_in_one_line(content, folder):
+    (folder / "tokenizer.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ProbingError, match=r"small llama: .*tokenizer") as caught:
         LanguageModel.load(folder)
     assert "\n" not in str(caught.value)
 

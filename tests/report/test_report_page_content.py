@@ -8,6 +8,7 @@ import altair as alt
 import pytest
 
 from georecall.claims.judgement import Finding, Judgement
+from georecall.escaping import escaped
 from georecall.report.embedded import embedded
 from georecall.report.page import page_html, write_page
 from georecall.report.page_text import duration, environments, remarks, what_was_run
@@ -105,7 +106,7 @@ def test_specifications_come_back_as_they_were(page):
     found = re.search(r'id="spec-K2">(.*?)</script>', page, flags=re.DOTALL)
     assert found is not None
     (rows,) = json.loads(found[1])["datasets"].values()
-    assert rows[0]["world"].startswith(NAMES)
+    assert rows[0]["world"].startswith(escaped(NAMES))
 
 
 def test_nothing_is_fetched_and_only_the_scripts_of_the_page_may_run(read):

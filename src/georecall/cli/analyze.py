@@ -12,12 +12,12 @@ from georecall.cli.output import (
     JsonOption,
     print_json,
     print_note,
+    print_notes,
     print_pairs,
     print_table,
-    progress_bars,
 )
+from georecall.cli.progress import progress_bars
 from georecall.errors import AnalysisError, FolderError
-from georecall.facts.names import shown
 from georecall.storage.folders import check_target
 from georecall.storage.kinds import Kind, has
 
@@ -143,24 +143,22 @@ def _earlier(file: Path, settings: dict[str, Any], force: bool) -> "dict[str, An
 def _draw(target: Path, content: dict[str, Any], found: "Dissection", kept: Collection[str]) -> None:
     """The figures of what was measured; those of what is kept stay, and no others."""
     from georecall.figures.dissection import TITLES, dissection_figures
-    from georecall.figures.theme import save_figure
+    from georecall.figures.saving import save_figures
 
-    names = [shown(name) for name in content["relations"]]
-    figures = dissection_figures(found, names, subtitle=_sizes(content))
-    for name in TITLES:
-        for suffix in (".html", ".png"):
-            path = target / f"{name}{suffix}"
-            if name in figures:
-                save_figure(figures[name], path)
-            elif FIGURE_OF.get(name, name) not in kept:
-                path.unlink(missing_ok=True)
+    faults = save_figures(
+        lambda: dissection_figures(found, content["relations"], subtitle=_sizes(content)),
+        target,
+        names=[name for name in TITLES if FIGURE_OF.get(name, name) not in kept],
+        suffixes=(".html", ".png"),
+    )
+    print_notes(faults)
 
 
 def _show(target: Path, content: dict[str, Any], found: "Dissection") -> None:
     from georecall.statistics.estimates import Estimate
     from georecall.statistics.quantities import Quantity
 
-    relations = [shown(name) for name in content["relations"]]
+    relations = content["relations"]
     print_pairs(
         {
             "wrote": target,

@@ -3,10 +3,8 @@
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from georecall.cli.output import JsonOption, MemoryArgument, out, print_json
-from georecall.facts.names import shown
+from georecall.cli.output import UNKNOWN_ANSWER, JsonOption, MemoryArgument, Styled, print_json, print_line
 
 
 def run(
@@ -31,9 +29,7 @@ def run(
     if json:
         print_json(answer.to_dict())
         return
-    line = Text(shown(answer.subject))
-    for relation, entity in zip(answer.relations, answer.path, strict=True):
-        line.append(f" –{shown(relation)}→ ", style="cyan")
-        line.append(shown(entity), style="italic" if entity is None else "bold")
-    out.print(line)
-    out.print(Text(f"margins {', '.join(f'{margin:.2f}' for margin in answer.margins)}", style="dim"))
+    path = [Styled(name or UNKNOWN_ANSWER, "bold" if name else "italic") for name in answer.path]
+    steps = [Styled(f" –{relation}→ ", "cyan") for relation in answer.relations]
+    print_line(answer.subject, *(part for step in zip(steps, path, strict=True) for part in step))
+    print_line(Styled(f"margins {', '.join(f'{margin:.2f}' for margin in answer.margins)}", "dim"))

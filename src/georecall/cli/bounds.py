@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from georecall.cli.output import JsonOption, out, print_json, print_note, print_pairs, print_table
+from georecall.cli.output import (
+    JsonOption,
+    Styled,
+    print_heading,
+    print_json,
+    print_line,
+    print_note,
+    print_pairs,
+    print_table,
+)
 from georecall.figures.numbers import bits_text, bytes_text, count_text
 
 if TYPE_CHECKING:
@@ -38,7 +47,7 @@ def run(
     from georecall.theory.comparison import smallest_models
 
     if plot is not None:
-        from georecall.figures.theme import check_figure_path
+        from georecall.figures.saving import check_figure_path
 
         check_figure_path(plot)
     found = smallest_models(subjects, relations, hops, bits=bits, levels=levels, other_parameters=params)
@@ -57,7 +66,8 @@ def run(
 
 
 def _draw(asked: "Comparison", path: Path) -> None:
-    from georecall.figures.theme import dimension_figure, save_figure
+    from georecall.figures.saving import save_figure
+    from georecall.figures.theme import dimension_figure
     from georecall.theory.comparison import along_hops, along_subjects
 
     figure = dimension_figure(asked, by_hops=along_hops(asked), by_subjects=along_subjects(asked))
@@ -65,11 +75,8 @@ def _draw(asked: "Comparison", path: Path) -> None:
 
 
 def _print_bounds(found: "Comparison") -> None:
-    out.print(
-        f"Lower bounds at {bits_text(found.bits)} a parameter, with P = {count_text(found.other_parameters)} "
-        "outside the subject embeddings",
-        style="bold",
-    )
+    parameters = f"P = {count_text(found.other_parameters)} outside the subject embeddings"
+    print_line(Styled(f"Lower bounds at {bits_text(found.bits)} a parameter, with {parameters}", "bold"))
     chains = "1 hop" if found.hops == 1 else f"{found.hops} hops"
     print_pairs(
         {
@@ -99,7 +106,7 @@ def _tree_bound(found: "Comparison") -> str:
 
 
 def _print_models(found: "Comparison") -> None:
-    out.print("\nSizes of the constructions", style="bold")
+    print_heading("Sizes of the constructions")
     print_table(
         ("kind", "d", "width", "layers", "parameters", f"bytes at {bits_text(found.bits)}"),
         (
@@ -107,7 +114,7 @@ def _print_models(found: "Comparison") -> None:
             for model in found.models
         ),
     )
-    out.print("\nParameters outside the subject embeddings, and the least for that d", style="bold")
+    print_heading("Parameters outside the subject embeddings, and the least for that d")
     print_table(
         ("kind", "P", "bound"),
         (

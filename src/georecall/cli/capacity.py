@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from georecall.cli.engine_options import AddressOption, EngineOption, RetryFailedOption, WorkersOption
-from georecall.cli.output import JsonOption, out, print_json, print_note, print_table, progress_bars
+from georecall.cli.output import JsonOption, print_heading, print_json, print_note, print_notes, print_table
+from georecall.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from georecall.scaling.laws import Fit
@@ -83,7 +84,7 @@ def run(
 def _show(results: "list[Measured[CapacityCell, CapacityResult]]", folder: Path, json: bool) -> None:
     """Thresholds and laws on the terminal; the figure, and all that was tried as Parquet, in the folder."""
     from georecall.figures.capacity import capacity_figure
-    from georecall.figures.theme import save_figure
+    from georecall.figures.saving import save_figures
     from georecall.report.capacity_tables import write_tried
     from georecall.scaling.laws import LM_BITS, CapacityPoint, fit_laws
 
@@ -91,7 +92,10 @@ def _show(results: "list[Measured[CapacityCell, CapacityResult]]", folder: Path,
     if not points:
         return
     write_tried(results, folder / "capacity.parquet")
-    save_figure(capacity_figure(points), folder / "capacity.html")
+    faults = save_figures(
+        lambda: {"capacity": capacity_figure(points)}, folder, names=["capacity"], suffixes=[".html"]
+    )
+    print_notes(faults)
     frozen = dict.fromkeys(point.freeze for point in points)
     fits = {what: fit_laws([point for point in points if point.freeze == what]) for what in frozen}
     if json:
@@ -143,7 +147,7 @@ def _or_more(threshold: int | None, result: "CapacityResult") -> str:
 def _show_laws(what: str, fits: "tuple[Fit, ...]") -> None:
     if not fits:
         return
-    out.print(f"\nLaws for d*, frozen: {what}", style="bold")
+    print_heading(f"Laws for d*, frozen: {what}")
     print_table(
         ("law", "coefficients (95 % over seeds)", "error", "error on an N left out"),
         (

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from georecall.cli.output import LISTED, JsonOption, out, print_json, print_pairs, print_table
+from georecall.cli.output import (
+    LISTED,
+    JsonOption,
+    print_heading,
+    print_json,
+    print_line,
+    print_pairs,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from georecall.report.comparing import CellDifference, ClaimPair, ReportPair
@@ -30,12 +38,12 @@ def run(first: ReportArgument, second: ReportArgument, json: JsonOption = False)
     )
     for claim in pair.claims:
         if "measured" in claim.changed:
-            out.print(f"\n{claim.id}", style="bold")
+            print_heading(claim.id)
             print_pairs({str(path): _field(side, "measured") for path, side in _sides(claim, first, second)})
-    out.print()
+    print_line()
     print_pairs(_cells(pair, first, second))
     if pair.differing:
-        out.print()
+        print_line()
         print_table(
             ("cell", "number", str(first), str(second), "more"), map(_difference_row, pair.differing[:LISTED])
         )
@@ -74,5 +82,5 @@ def _difference_row(difference: "CellDifference") -> tuple[str, ...]:
     """The first number that differs; a cell may differ in words alone."""
     name, (one, other) = next(iter(difference.numbers.items()), ("no number", (None, None)))
     more = len(difference.numbers) - 1
-    shown = ("–" if value is None else repr(value) for value in (one, other))
-    return (difference.cell, name, *shown, f"and {more:,} more" if more > 0 else "")
+    values = ("–" if value is None else repr(value) for value in (one, other))
+    return (difference.cell, name, *values, f"and {more:,} more" if more > 0 else "")

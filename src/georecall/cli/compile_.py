@@ -5,15 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from georecall.cli.output import (
-    JsonOption,
-    certified,
-    contents,
-    print_json,
-    print_note,
-    print_pairs,
-    progress_bars,
-)
+from georecall.cli.output import JsonOption, certified, contents, print_json, print_notes, print_pairs
+from georecall.cli.progress import progress_bars
 from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 
 
@@ -67,8 +60,7 @@ def run(
     from georecall.memory.folder import check_output
 
     check_output(output, replace=force)
-    for note in report.notes():
-        print_note(note)
+    print_notes(report.notes())
     with progress_bars() as progress:
         memory = FactMemory.compile(
             table, hops=hops, levels=levels, dtype=dtype, arch=arch, rotate=rotate, progress=progress

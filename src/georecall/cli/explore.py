@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from georecall.cli.output import out, print_pairs
+from georecall.cli.output import print_line, print_pairs
 from georecall.errors import GeorecallError
 
 
@@ -61,10 +61,10 @@ def _serve(folder: Path, member: int | None, port: int, open_browser: bool) -> N
     from georecall.explorer.server import ExplorerServer
 
     with ExplorerServer(open_exhibit(folder, member=member), port=port) as server:
-        out.print(f"{server.url} (Ctrl-C ends)")
+        print_line(f"{server.url} (Ctrl-C ends)")
         if open_browser:
             webbrowser.open(server.url)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            out.print()
+            print_line()

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from georecall.cli.output import (
     JsonOption,
-    out,
     print_json,
-    print_note,
+    print_line,
+    print_notes,
     print_pairs,
     print_table,
-    progress_bars,
 )
+from georecall.cli.progress import progress_bars
 from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 from georecall.errors import GeorecallError
-from georecall.facts.names import shown
 from georecall.storage.folders import check_target
 from georecall.storage.kinds import Kind, has
 
@@ -155,8 +153,7 @@ def _table(
     elif facts is not None:
         table, report = read_with_report(facts, **reading)
         sentences = Templates()
-        for note in report.notes():
-            print_note(note)
+        print_notes(report.notes())
     else:
         raise GeorecallError("expected a file of facts or --example, got neither")
     if templates is not None:
@@ -186,32 +183,31 @@ def _cores() -> int:
 
 
 def _write(output: Path, report: "ProbeReport", summary: "ProbeSummary") -> dict[str, Any]:
-    """Figures and records, then the result, which says that they are whole; returns the result.
+    """Records, then the result, which says that they are whole, and last the figures; returns the result.
 
     A result of before is taken away first, as what it says of the other files is no longer so.
     """
     import polars as pl
 
     from georecall.figures.probing import TITLES, probing_figures
-    from georecall.figures.theme import save_figure
+    from georecall.figures.saving import save_figures
     from georecall.storage.files import write_bytes, write_text
     from georecall.sweeps.environment import environment
     from georecall.sweeps.json_files import json_text
 
     content = summary.to_dict() | {"environment": environment()}
     (output / RESULT).unlink(missing_ok=True)
-    figures = probing_figures(summary, subtitle=_subtitle(summary))
-    for name in TITLES:
-        for suffix in (".html", ".png"):
-            path = output / FIGURES / f"{name}{suffix}"
-            if name in figures:
-                save_figure(figures[name], path)
-            else:
-                path.unlink(missing_ok=True)
     rows = BytesIO()
     pl.DataFrame(list(report.findings.records()), infer_schema_length=None).write_parquet(rows)
     write_bytes(output / ROWS, rows.getvalue())
     write_text(output / RESULT, json_text(content))
+    faults = save_figures(
+        lambda: probing_figures(summary, subtitle=_subtitle(summary)),
+        output / FIGURES,
+        names=TITLES,
+        suffixes=(".html", ".png"),
+    )
+    print_notes(faults)
     return content
 
 
@@ -232,7 +228,7 @@ def _show(output: Path, summary: "ProbeSummary") -> None:
     )
     print_table(("relation", "recalled", "score", "verdict"), _rows(summary))
     for line in remarks(summary):
-        out.print(Text(shown(line)))
+        print_line(line)
 
 
 def _rows(summary: "ProbeSummary") -> Iterator[tuple[str, ...]]:
@@ -241,10 +237,10 @@ def _rows(summary: "ProbeSummary") -> Iterator[tuple[str, ...]]:
     for found in summary.findings.evidence:
         known = summary.knowledge[found.relation]
         yield (
-            shown(found.relation),
+            found.relation,
             f"{known.known:,} of {known.facts:,}",
             SCORES[found.kind],
-            shown(found.words),
+            found.words,
         )
     for relation, reason in summary.findings.skipped.items():
-        yield shown(relation), "", "", f"skipped: {reason}"
+        yield relation, "", "", f"skipped: {reason}"

@@ -4,11 +4,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from georecall.cli.engine_options import ENGINES, AddressOption, RetryFailedOption, WorkersOption
-from georecall.cli.output import JsonOption, err, print_json, print_note, print_table, progress_bars
-from georecall.errors import FolderError
+from georecall.cli.output import (
+    JsonOption,
+    Styled,
+    err,
+    print_heading,
+    print_json,
+    print_line,
+    print_note,
+    print_notes,
+    print_pairs,
+    print_table,
+)
+from georecall.cli.progress import progress_bars
+from georecall.errors import FolderError, GeorecallError
 
 if TYPE_CHECKING:
     from georecall.claims import Claim, Outcome
@@ -35,6 +46,12 @@ def run(
     list_only: Annotated[
         bool, typer.Option("--list", help="List the claims, their sizes and times, and stop.")
     ] = False,
+    show: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAIM", help="Show all that is on disk of one claim, and stop.", show_default=False
+        ),
+    ] = None,
     plot_only: Annotated[
         bool, typer.Option("--plot-only", help="Measure nothing: judge and draw what is on disk.")
     ] = False,
@@ -53,14 +70,17 @@ def run(
     """
     from georecall.claims import reproduce, select, standings
     from georecall.claims.registry import CELLS
-    from georecall.report.writing import REPORT, write_report
+    from georecall.report.writing import PAGE, REPORT, write_report
     from georecall.storage.folders import check_target
     from georecall.sweeps import choose_engine
 
     chosen = select(claims)
     check_target(output, kind=REPORT, replace=True)
-    if plot_only and not (output / CELLS).is_dir():
+    if (plot_only or show is not None) and not (output / CELLS).is_dir():
         raise FolderError(f"{output}: expected the folder of a report, found no {CELLS} in it")
+    if show is not None:
+        _show_one(select(show), preset, output, json=json)
+        return
     chosen_engine = choose_engine(engine or DEFAULT_ENGINE, workers=workers, address=address, cells=1)
     if list_only:
         _list(chosen, preset, output, engine=chosen_engine, json=json)
@@ -74,37 +94,60 @@ def run(
                     chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed
                 )
             )
-            page = write_report(outcomes, output, progress)
+            faults = write_report(outcomes, output, progress)
     except KeyboardInterrupt:
         print_note(f"interrupted; finished cells are kept in {output}, and the next run continues")
         raise typer.Exit(INTERRUPTED) from None
+    print_notes(faults)
     ids = {claim.id for claim in chosen}
-    _show([outcome for outcome in outcomes if outcome.id in ids], page, json=json)
+    _show([outcome for outcome in outcomes if outcome.id in ids], output / PAGE, json=json)
 
 
 def _show(outcomes: list["Outcome"], page: Path, *, json: bool) -> None:
-    """Print the outcomes; the exit code says whether a claim fails."""
+    """Print a line for each outcome; the exit code says whether a claim fails."""
     if json:
         print_json([outcome.to_dict() for outcome in outcomes])
     else:
         print_table(
-            ("claim", "verdict", "measured", "criterion", "seconds"),
-            (
-                (
-                    o.id,
-                    Text(o.verdict, style=COLOURS[o.verdict]),
-                    o.measured,
-                    o.claim.criterion,
-                    f"{o.seconds:.1f}",
-                )
-                for o in outcomes
-            ),
+            ("claim", "verdict", "key figure"),
+            ((o.id, Styled(o.verdict, COLOURS[o.verdict]), o.judgement.key) for o in outcomes),
+            folded=False,
         )
-        print_note(f"the page of this report is {page}")
+        print_note(f"georecall reproduce --show CLAIM has all that was measured, and so has the page {page}")
     failing = [outcome.id for outcome in outcomes if outcome.verdict == "fails"]
     if failing:
-        err.print(f"claims that fail: {', '.join(failing)}")
+        print_line(f"claims that fail: {', '.join(failing)}", to=err)
         raise typer.Exit(A_CLAIM_FAILS)
+
+
+def _show_one(claims: tuple["Claim", ...], preset: str, folder: Path, *, json: bool) -> None:
+    """All that is known of one claim from what is on disk."""
+    from georecall.claims.registry import CELLS, checked_preset
+    from georecall.report.page_text import remarks, what_was_run
+
+    if len(claims) != 1:
+        raise GeorecallError(f"expected one claim to show, got {len(claims)}")
+    outcome = claims[0].standing(checked_preset(preset), folder / CELLS)
+    if json:
+        print_json(outcome.to_dict())
+        return
+    print_line(f"{outcome.id}  {outcome.claim.statement}")
+    said = {
+        "verdict": f"{outcome.verdict}, at the preset {preset}",
+        "key figure": outcome.judgement.key,
+        "criterion": outcome.claim.criterion,
+        "source": outcome.claim.source,
+        **{name[0].lower() + name[1:]: value for name, value in what_was_run(outcome).items()},
+    }
+    print_line()
+    print_pairs(said)
+    print_heading("Measured")
+    for finding in outcome.judgement.findings:
+        if finding.world:
+            print_line(finding.world)
+        for statement in finding.statements:
+            print_line(f"  {statement}")
+    print_notes(remarks(outcome))
 
 
 def _list(claims: tuple["Claim", ...], preset: str, folder: Path, *, engine: "Engine", json: bool) -> None:
@@ -115,7 +158,7 @@ def _list(claims: tuple["Claim", ...], preset: str, folder: Path, *, engine: "En
     if json:
         print_json(listed)
         return
-    fields = ("sizes", "statement", "criterion")
+    fields = ("sizes", "statement")
     print_table(
         ("id", "done", "time left", *fields),
         (

@@ -5,10 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from georecall.cli.output import out, print_json
-from georecall.facts.names import shown
+from georecall.cli.output import UNKNOWN_ANSWER, Styled, print_json, print_line
 
 if TYPE_CHECKING:
     from georecall.memory import FactMemory
@@ -49,7 +46,8 @@ def rewrite(
             }
         )
         return
-    line = Text(f"{shown(after.subject)} –{shown(after.relations[0])}→ ")
-    line.append(shown(after.answer), style="bold")
-    line.append(f" (was {shown(before.answer)})", style="dim")
-    out.print(line)
+    print_line(
+        f"{after.subject} –{after.relations[0]}→ ",
+        Styled(after.answer or UNKNOWN_ANSWER, "bold"),
+        Styled(f" (was {before.answer or UNKNOWN_ANSWER})", "dim"),
+    )

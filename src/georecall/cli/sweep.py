@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from georecall.cli.output import JsonOption, out, print_json, print_table
-from georecall.facts.names import shown
+from georecall.cli.output import JsonOption, print_heading, print_json, print_table
 
 if TYPE_CHECKING:
     from georecall.sweeps import SweepStatus
@@ -47,10 +46,10 @@ def _print_status(found: "SweepStatus", folder: Path) -> None:
         ("planned", "done", "running", "waiting", "failed", "mean time", "time left"), [(*counts, *times)]
     )
     if found.failed:
-        out.print("\nFailed cells", style="bold")
+        print_heading("Failed cells")
         print_table(
             ("error", "traceback in"),
-            ((shown(failure.summary), folder / failure.folder / FAILURE) for failure in found.failed),
+            ((failure.summary, folder / failure.folder / FAILURE) for failure in found.failed),
         )
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
+from georecall.cli.output import JsonOption, print_json, print_note, print_notes, print_pairs, print_table
+from georecall.cli.progress import progress_bars
 from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
 from georecall.errors import GeorecallError
 
@@ -144,8 +145,7 @@ def _start(folder: Path, asked: dict[str, Any]) -> None:
             has_header=not asked["no_header"],
             allow_missing=asked["allow_missing"],
         )
-        for note in report.notes():
-            print_note(note)
+        print_notes(report.notes())
     start_run(folder, table, config, replace=asked["force"])
 
 
@@ -167,7 +167,7 @@ def _config_fields(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _go_on(folder: Path, device: str, stop_after: int | None) -> None:
     """Train, with progress on the terminal, and draw how it went."""
-    from georecall.figures.theme import save_figure
+    from georecall.figures.saving import save_figures
     from georecall.figures.training import history_figure
     from georecall.training.runs import continue_run
     from georecall.training.settings import checked_device
@@ -179,7 +179,11 @@ def _go_on(folder: Path, device: str, stop_after: int | None) -> None:
     except KeyboardInterrupt:
         print_note(f"interrupted; go on with `georecall train --resume {folder}`")
         raise
-    save_figure(history_figure(history), folder / "history.html")
+    print_notes(
+        save_figures(
+            lambda: {"history": history_figure(history)}, folder, names=["history"], suffixes=[".html"]
+        )
+    )
 
 
 def _show(folder: Path, json: bool) -> None:

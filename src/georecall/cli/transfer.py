@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from georecall.cli.kept_results import earlier_result, write_result
-from georecall.cli.output import JsonOption, print_json, print_note, print_pairs, print_table, progress_bars
+from georecall.cli.output import JsonOption, print_json, print_notes, print_pairs, print_table
+from georecall.cli.progress import progress_bars
 from georecall.cli.table_options import NoHeaderOption, SubjectOption
 from georecall.errors import FolderError, GeorecallError
 
@@ -76,8 +77,7 @@ def run(
             )
         else:
             new, report = read(insert)
-            for note in report.notes():
-                print_note(note)
+            print_notes(report.notes())
             settings["table"] = new.digest()
             file = target / f"insertion-{method}-seed-{seed}.json"
             earlier_result(file, settings, replace=force)

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from georecall.cli.output import (
     LISTED,
+    UNKNOWN_ANSWER,
     JsonOption,
     MemoryArgument,
-    out,
+    print_heading,
     print_json,
     print_pairs,
     print_table,
-    progress_bars,
 )
-from georecall.facts.names import shown
+from georecall.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from georecall.memory import Verification
@@ -72,7 +71,7 @@ def _known(result: "Verification") -> dict[str, str]:
 
 def _wrong(result: "Verification") -> list[tuple[str, ...]]:
     return [
-        (shown(failed.subject), _chain(failed.relations), _chain(failed.expected), _chain(failed.found))
+        (failed.subject, _chain(failed.relations), _chain(failed.expected), _chain(failed.found))
         for failed in result.failures
     ]
 
@@ -80,9 +79,9 @@ def _wrong(result: "Verification") -> list[tuple[str, ...]]:
 def _list(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     if rows:
         limit = f", the first {LISTED} of them" if len(rows) > LISTED else ""
-        out.print(Text(f"\n{len(rows):,} {title}{limit}", style="bold"))
+        print_heading(f"{len(rows):,} {title}{limit}")
         print_table(columns, rows[:LISTED])
 
 
 def _chain(path: Sequence[str | None]) -> str:
-    return " → ".join(map(shown, path))
+    return " → ".join(name or UNKNOWN_ANSWER for name in path)

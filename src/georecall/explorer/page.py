@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment
 
 from georecall.errors import GeorecallError
+from georecall.escaping import escaped_text
 from georecall.explorer.view import Exhibit
 from georecall.storage.files import check_file, pointed_to, whole_file
 
@@ -62,7 +63,7 @@ def policy(*, connect: str) -> str:
 
 def _render(exhibit: Exhibit, *, weights: dict[str, Any] | None, connect: str) -> str:
     """Jinja escapes every text, and in JSON also what could end the element that holds it."""
-    template = Environment(autoescape=True).from_string(_asset("page.html"))
+    template = Environment(autoescape=True, finalize=escaped_text).from_string(_asset("page.html"))
     return template.render(
         title=exhibit.about.title,
         policy=policy(connect=connect),

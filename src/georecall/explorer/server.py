@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import numpy as np
 
 from georecall.errors import GeorecallError
+from georecall.escaping import escaped, traceback_lines
 from georecall.explorer.page import policy, served_page
 from georecall.explorer.view import Exhibit
 
@@ -44,15 +45,16 @@ class ExplorerServer(ThreadingHTTPServer):
         """Where the page is."""
         return f"http://{ADDRESS}:{self.server_address[1]}/"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that went away in the middle of an answer is no error."""
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        """A page that went away in the middle of an answer is no error; any other fault is printed."""
         if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
+            sys.stderr.write("".join(f"{line}\n" for line in traceback_lines()))
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: ExplorerServer
     server_version, sys_version = "georecall", ""
+    default_request_version = "HTTP/1.0"  # a request that names none is answered with a status all the same
     timeout = SECONDS_IDLE
 
     def do_GET(self) -> None:
@@ -62,16 +64,20 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.MISDIRECTED_REQUEST, {"error": f"expected a request to {self.server.url}"}
             )
             return
-        parts = urlsplit(self.path)
-        if parts.path == "/":
+        path, _, query = self.path.partition("?")
+        if path == "/":
             self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
             return
         try:
-            self._send_json(
-                *_answer(self.server.exhibit, parts.path, parse_qs(parts.query, keep_blank_values=True))
-            )
+            self._send_json(*_answer(self.server.exhibit, path, parse_qs(query, keep_blank_values=True)))
         except GeorecallError as error:
             self._send_json(HTTPStatus.BAD_REQUEST, {"error": str(error)})
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
+        """What the library refuses by itself, such as a malformed request, in JSON like everything else."""
+        status = HTTPStatus(code)
+        self.close_connection = True
+        self._send_json(status, {"error": escaped(message or status.phrase)})
 
     def _send_json(self, status: HTTPStatus, content: Any) -> None:
         self._send(status, "application/json", json.dumps(content, allow_nan=False).encode())
@@ -90,7 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
     def log_message(self, *_: Any) -> None:
         """Nothing is printed for each request."""
@@ -129,9 +136,9 @@ def _integer(asked: Mapping[str, list[str]], name: str) -> int:
 def _numbers(asked: Mapping[str, list[str]], name: str) -> np.ndarray:
     """Numbers with commas between them."""
     try:
-        numbers = np.array([float(part) for part in _one(asked, name).split(",")], dtype=np.float32)
+        numbers = np.array([float(part) for part in _one(asked, name).split(",")])
     except ValueError as error:
         raise GeorecallError(f"expected numbers and commas for {name} ({error})") from error
-    if not np.isfinite(numbers).all():
-        raise GeorecallError(f"expected finite numbers for {name}")
-    return numbers
+    if not (np.abs(numbers) <= np.finfo(np.float32).max).all():
+        raise GeorecallError(f"expected finite numbers of float32 for {name}")
+    return numbers.astype(np.float32)

@@ -92,14 +92,18 @@ class Exhibit:
         """The `count` best outputs for a final state, best first and then by id.
 
         Raises:
-            GeorecallError: the state has another length, or the count is not positive.
+            GeorecallError: the state has another length, scores are too large for float32, or the count is not
+                positive.
         """
         if len(state) != self.outputs.shape[1] or count < 1:
             raise GeorecallError(
                 f"expected a state of {self.outputs.shape[1]} numbers and a count from 1 on, "
                 f"got {len(state)} and {count}"
             )
-        scores = self.outputs @ state
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.outputs @ state
+        if not np.isfinite(scores).all():
+            raise GeorecallError("expected a state whose scores are finite in float32")
         best = _best(scores, min(count, len(scores)))
         return [
             {"id": output, "name": self._name(output, self.attributes), "score": float(scores[output])}

@@ -26,9 +26,6 @@ WHITE_SPACE = (
 )
 """Every character with the Unicode property White_Space, and the byte-order mark U+FEFF."""
 
-TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Characters that change the direction of what follows, after the name as well."""
-
 _SEARCHED = 5_000
 
 
@@ -115,15 +112,3 @@ def _has_surrogate(name: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def shown(name: str | None) -> str:
-    """A name on one line: characters that would move a cursor, turn text around, or are none, are escaped.
-
-    None is "unknown".
-    """
-    if name is None:
-        return "unknown"
-    return "".join(
-        repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Cn"} or c in TURNING else c for c in name
-    )

@@ -7,7 +7,6 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float64
 
-from georecall.facts.names import shown
 from georecall.figures.block_plan import GAP, LEFT, WIDTH, BlockPlan, ink_on
 from georecall.figures.drawing import Drawing, Pixels
 from georecall.figures.theme import INK, MUTED
@@ -28,6 +27,9 @@ CHIP, SMALL_CHIP = 120.0, 80.0
 
 MOST_NAMES, BAR, BARS, FULL_BAR = 5, 22, 282.0, 644.0
 """Names with a bar, from bar to bar, and where bars begin and the longest ends."""
+
+UNKNOWN = "unknown"
+"""What is written for an answer that is not known."""
 
 ACTIVATION = {"opt": "ReLU", "llama": "gate"}
 
@@ -62,7 +64,7 @@ class _Picture:
         self._output()
         self._scores()
         info, answer = self.memory.info(), self._ranked[0][0]
-        question = f"{shown(self.found.subject)} –{self._relation(self.found.relation)}→ {answer}"
+        question = f"{self.found.subject} –{self._relation(self.found.relation)}→ {answer}"
         facts = f"{info.facts:,} {'fact' if info.facts == 1 else 'facts'}"
         subtitle = f"A memory of {facts}, d = {info.dim:,}: every number is what the model holds"
         return self.pad.figure(
@@ -86,7 +88,7 @@ class _Picture:
         x += CHIP + 8
         self._chip(x, SMALL_CHIP, "end" if hops == 1 else f"end × {hops}", fill=FAINT, ink=MUTED)
         x += SMALL_CHIP + 8
-        last = self._chip(x, CHIP, shown(self.found.subject), fill=CLOSED, ink=INK)
+        last = self._chip(x, CHIP, self.found.subject, fill=CLOSED, ink=INK)
         top, chips = PROMPT + 18, PROMPT + 36
         self.pad.line(first, chips - 1, first, top, colour=colour)
         self.pad.line(first, top, last, top, colour=colour)
@@ -95,10 +97,10 @@ class _Picture:
 
     def _embedding(self) -> None:
         more = [f"{self.plan.left_out:,} more are not drawn."] if self.plan.left_out else []
-        title = f"Embedding of {shown(self.found.subject)}"
+        title = f"Embedding of {self.found.subject}"
         self._heading(EMBEDDING, title, "One block for each relation:", "the code of its answer.", *more)
         for relation, x, _ in self.plan:
-            limit, answer = self.plan.pitch - GAP, shown(self.found.answers[relation])
+            limit, answer = self.plan.pitch - GAP, self.found.answers[relation] or UNKNOWN
             self.pad.text(x, EMBEDDING, self._relation(relation), size=12, colour=MUTED, limit=limit)
             self.pad.text(x, EMBEDDING + 17, answer, bold=True, limit=limit)
         self._blocks(EMBEDDING + 30, self.found.embedded)
@@ -196,13 +198,13 @@ class _Picture:
     @cached_property
     def _ranked(self) -> list[tuple[str, float]]:
         """All names, the unknown and the end with their scores, best first."""
-        names = ("unknown", "end", *map(shown, self.memory.table.entities))
+        names = (UNKNOWN, "end", *self.memory.table.entities)
         scores = np.delete(self.found.scores, self.memory.chain.vocabulary.relations)
         best = np.argsort(-scores, kind="stable")
         return [(names[place], float(scores[place])) for place in best.tolist()]
 
     def _relation(self, relation: int) -> str:
-        return shown(self.memory.table.relations[relation])
+        return self.memory.table.relations[relation]
 
 
 def number(value: float) -> str:

@@ -1,22 +1,13 @@
-"""Figures: they take results, share one theme, and are saved as one file that needs nothing else."""
+"""The theme of all figures, and the figure of dimensions."""
 
-import json
 import math
 from collections.abc import Callable, Sequence
-from io import BytesIO, StringIO
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
-from altair.typing import ChartType
 
-from georecall.errors import FolderError, GeorecallError
 from georecall.figures.numbers import bits_text, count_text
-from georecall.storage.files import write_bytes
 from georecall.theory.comparison import Comparison
-
-FORMATS = (".html", ".png", ".svg")
-PNG_SCALE = 2
 
 INK, MUTED, GRID = "#222222", "#5f6368", "#e6e6e6"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
@@ -101,52 +92,6 @@ def dimension_figure(
     )
     figure.config = theme()
     return figure
-
-
-def check_figure_path(path: Path) -> None:
-    """Refuse a file that no figure can be written to, before any work is done.
-
-    Raises:
-        GeorecallError: the name does not end in .html, .png or .svg.
-        FolderError: `path` is a folder.
-    """
-    if path.suffix.lower() not in FORMATS:
-        raise GeorecallError(f"{path}: expected a figure that ends in {', '.join(FORMATS)}")
-    if path.is_dir():
-        raise FolderError(f"{path}: expected a file to write, found a folder")
-
-
-def save_figure(figure: ChartType, path: Path) -> None:
-    """Write a figure by the ending of its name: HTML that works offline, PNG at twice the size, or SVG.
-
-    Raises as `check_figure_path`, and FolderError where the file cannot be written.
-    """
-    check_figure_path(path)
-    content = _rendered(figure, path.suffix.lower())
-    try:
-        write_bytes(path, content)
-    except OSError as error:
-        raise FolderError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-class InScript(json.JSONEncoder):
-    """JSON that may stand in a script of a page: no name in it can end the script."""
-
-    def encode(self, o: Any) -> str:
-        """The JSON of an object, without `<` in it."""
-        return super().encode(o).replace("<", "\\u003c")
-
-
-def _rendered(figure: ChartType, suffix: str) -> bytes:
-    if suffix == ".html":
-        return figure.to_html(inline=True, json_kwds={"cls": InScript}).encode()
-    if suffix == ".svg":
-        text = StringIO()
-        figure.save(text, format="svg")
-        return text.getvalue().encode()
-    image = BytesIO()
-    figure.save(image, format="png", scale_factor=PNG_SCALE)
-    return image.getvalue()
 
 
 def _panel(

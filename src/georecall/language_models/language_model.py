@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,6 +65,12 @@ class LanguageModel:
         return int(self.model.config.get_text_config().hidden_size)
 
     @property
+    def n_tokens(self) -> int:
+        """The number of tokens that have an embedding; a tokenizer may have more."""
+        embedding: Any = self.model.get_input_embeddings()
+        return len(embedding.weight)
+
+    @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.model.device
@@ -107,7 +114,8 @@ class LanguageModel:
         """The tokens of each text, with those that the model's tokenizer puts around a text unless told not to.
 
         Raises:
-            ProbingError: a text cannot be encoded, has no tokens, or has more than the model has positions for.
+            ProbingError: a text cannot be encoded, has no tokens, more than the model has positions for, or one
+                that the model has no embedding for.
         """
         if not texts:
             return []  # the tokenizer would look at the first
@@ -127,6 +135,11 @@ class LanguageModel:
                 raise ProbingError(
                     f"expected 1 to {limit} tokens, which {self.name} has positions for, "
                     f"got {len(tokens.ids)} in {tokens.text!r}"
+                )
+            if (last := max(tokens.ids)) >= self.n_tokens:
+                raise ProbingError(
+                    f"expected tokens below {self.n_tokens:,}, which {self.name} has embeddings for, got {last:,} "
+                    f"in {tokens.text!r}: is the tokenizer another model's?"
                 )
         return every
 

@@ -9,16 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 from transformers.utils import logging
 
-from georecall.errors import MissingPackageError, ProbingError
+from georecall.errors import MissingPackageError, ProbingError, raised_as
 from georecall.models.architecture import DTYPES
 from georecall.models.device import device_here
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
-_LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError)
+
+WEIGHTS_A_BYTE = 2
+"""More than this many weights no file holds in a byte: those of 4 bits."""
 
 
 def load_model(
@@ -61,15 +68,11 @@ def _source(path_or_name: str | Path | None, gguf: str | Path | None) -> tuple[s
 
 
 def _tokenizer(source: str, name: str, options: dict[str, Any]) -> PreTrainedTokenizerFast:
-    try:
+    place = (
+        "" if Path(source).is_dir() else " (there is no such folder here, so it was looked for on the hub)"
+    )
+    with raised_as(ProbingError, f"{name}: its tokenizer cannot be loaded{place}"):
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **options)
-    except _LOADING_ERRORS as error:
-        place = (
-            ""
-            if Path(source).is_dir()
-            else " (there is no such folder here, so it was looked for on the hub)"
-        )
-        raise ProbingError(f"{name}: its tokenizer cannot be loaded{place}: {_first_line(error)}") from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ProbingError(
             f"{name}: expected a fast tokenizer, which says where its tokens stand, got {type(tokenizer).__name__}"
@@ -82,17 +85,35 @@ def _tokenizer(source: str, name: str, options: dict[str, Any]) -> PreTrainedTok
 def _model(source: str, name: str, device: torch.device, options: dict[str, Any]) -> PreTrainedModel:
     if "gguf_file" not in options:
         options = options | {"use_safetensors": True}
-    try:
+        _check_size(Path(source), name)
+    with raised_as(ProbingError, f"{name}: cannot be loaded as a language model"):
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             source, trust_remote_code=False, output_loading_info=True, **options
         )
-    except _LOADING_ERRORS as error:
-        raise ProbingError(f"{name}: cannot be loaded as a language model: {_first_line(error)}") from error
     model, loading = loaded
     if loading["missing_keys"]:  # transformers would fill them with random numbers
         missing = sorted(loading["missing_keys"])
         raise ProbingError(f"{name}: expected all weights, {len(missing)} are missing, such as {missing[0]}")
+    for key, tensor in model.state_dict().items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise ProbingError(f"{name}: expected finite weights of {tensor.dtype}, those of {key} are not")
     return model.to(device).eval().requires_grad_(False)
+
+
+def _check_size(folder: Path, name: str) -> None:
+    """Refuse a folder whose config asks for more than its files can hold: what is missing would be drawn first."""
+    held = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    if not held:
+        return  # a name that is looked for on the hub, or no weights at all
+    with raised_as(ProbingError, f"{name}: cannot be loaded as a language model"):
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        with torch.device("meta"):
+            weights = AutoModelForCausalLM.from_config(config, trust_remote_code=False).num_parameters()
+    if weights > WEIGHTS_A_BYTE * held:
+        raise ProbingError(
+            f"{name}: cannot be loaded as a language model: its config.json asks for {weights:,} weights, "
+            f"its files hold {held:,} bytes"
+        )
 
 
 def _checked_device(name: str) -> torch.device:
@@ -100,10 +121,6 @@ def _checked_device(name: str) -> torch.device:
     if device is None:
         raise ProbingError(f"expected a device that this machine has, got {name!r}")
     return device
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 @contextmanager

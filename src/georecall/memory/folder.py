@@ -10,6 +10,7 @@ from typing import Any
 from georecall.errors import FolderError
 from georecall.storage.folders import check_target, sha256_of
 from georecall.storage.kinds import Kind, has, is_plain
+from georecall.storage.paths import check_utf8
 
 FORMAT = 2
 CERTIFICATE = "certificate.json"
@@ -34,6 +35,7 @@ _VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safe
 
 def check_output(folder: Path, *, replace: bool) -> None:
     """Refuse, before any work is done, a folder that a memory must not be written to: see `check_target`."""
+    check_utf8(folder)
     check_target(folder, kind=MEMORY, replace=replace)
 
 
@@ -60,6 +62,7 @@ def read_certificate(folder: Path) -> dict[str, Any]:
     Raises:
         FolderError: the folder or a file is missing, truncated or altered, or of another format.
     """
+    check_utf8(folder)
     check_is_folder(folder)
     path = folder / CERTIFICATE
     sealed = _read_json(path)

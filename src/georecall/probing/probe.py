@@ -12,6 +12,7 @@ from georecall.facts.table import FactTable
 from georecall.language_models.hidden_states import answer_states
 from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.prompts import Template
+from georecall.language_models.readiness import check_ready
 from georecall.language_models.reading import Reading, read_model
 from georecall.language_models.state_cache import StateCache
 from georecall.language_models.templates import Templates
@@ -97,14 +98,15 @@ def probe_model(
     """Ask the model for the facts, read its states, probe them with all controls, and swap components.
 
     Raises:
-        ProbingError: a template does not fit, no relation can be probed, a state is not finite, or the model is
-            of a family that is not known.
+        ProbingError: as `check_ready`; a template does not fit, no relation can be probed, a state is not finite,
+            or the model is of a family that is not known.
         FolderError: a file of the cache is damaged.
     """
     templates = templates.completed(table.relations)
     layers = settings.layers_of(lm.n_layers)
     chosen: dict[str, Any] = {"folds": settings.folds, "seed": settings.seed}
-    # A table that cannot be probed is refused before the model is run.
+    # A model or a table that cannot be probed is refused before the model is run.
+    check_ready(lm, table, templates.subject, answer_prefix=answer_prefix)
     choose_targets(table, lm.unembedding_vectors(table.attributes, answer_prefix=answer_prefix), **chosen)
     asking: dict[str, Any] = {"batch": batch, "answer_prefix": answer_prefix, "progress": progress}
     knowledge = _knowledge(lm, table, templates, settings, cache, **asking)

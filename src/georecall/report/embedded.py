@@ -6,6 +6,7 @@ from typing import Any
 
 from altair.typing import ChartType
 
+from georecall.figures.saving import specification
 from georecall.figures.theme import BLUE, GRID, INK, MUTED, theme
 
 Spec = dict[str, Any]
@@ -53,7 +54,7 @@ class _View:
 
 def embedded(figure: ChartType, *, stamp: str) -> Embedded:
     """A figure for the page; `stamp` is a line of its heading that the page says elsewhere."""
-    spec = figure.to_dict()
+    spec = specification(figure)
     datasets: dict[str, list[Spec]] = spec.get("datasets", {})
     caption = tuple(line for line in _lines(spec.pop("title", None)) if line != stamp)
     spec.pop("config", None)

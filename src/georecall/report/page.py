@@ -15,6 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from georecall.claims.claim import FAMILIES, Outcome
 from georecall.claims.judgement import VERDICTS
+from georecall.errors import FigureError, raised_as
+from georecall.escaping import escaped_text
 from georecall.report.embedded import Embedded, embedded, page_config
 from georecall.report.page_text import (
     environments,
@@ -54,6 +56,7 @@ def page_html(outcomes: Sequence[Outcome]) -> str:
         loader=PackageLoader("georecall.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=escaped_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -75,17 +78,23 @@ def page_html(outcomes: Sequence[Outcome]) -> str:
 
 
 def _section(outcome: Outcome) -> Section:
+    figure, faults = _figure(outcome)
     return Section(
         outcome=outcome,
         run=what_was_run(outcome),
-        remarks=remarks(outcome),
-        figure=_figure(outcome),
+        remarks=(*remarks(outcome), *faults),
+        figure=figure,
     )
 
 
-def _figure(outcome: Outcome) -> Embedded | None:
-    figure = outcome.figure
-    return None if figure is None else embedded(figure, stamp=outcome.stamp)
+def _figure(outcome: Outcome) -> tuple[Embedded | None, tuple[str, ...]]:
+    """The figure, and what went wrong with it."""
+    try:
+        with raised_as(FigureError, f"The figure of {outcome.id} cannot be drawn"):
+            figure = outcome.figure
+            return None if figure is None else embedded(figure, stamp=outcome.stamp), ()
+    except FigureError as error:
+        return None, (str(error),)
 
 
 def _families(sections: Sequence[Section]) -> dict[str, list[Section]]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from georecall.claims.claim import Outcome
 from georecall.claims.sizes import field_names, field_values, listed
 from georecall.claims.status import NOT_RECORDED, CellStanding
+from georecall.escaping import escaped
 
 
 def what_was_run(outcome: Outcome) -> dict[str, str]:
@@ -105,7 +106,7 @@ def unbroken(text: str) -> str:
 
 def with_code(text: str) -> Markup:
     """Text with what stands between backticks as code; all of it escaped."""
-    parts = text.split("`")
+    parts = escaped(text).split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
     )

@@ -23,6 +23,7 @@ from georecall.storage.drafts import tidy
 from georecall.storage.files import write_bytes, write_text
 from georecall.storage.folders import claimed, sha256_of, whole_folder
 from georecall.storage.kinds import Kind, has
+from georecall.storage.paths import check_utf8
 from georecall.training.config import TrainConfig
 from georecall.training.settings import checked_config
 from georecall.training.trainer import Checked, Trainer, fresh_model, questions_of
@@ -66,6 +67,7 @@ def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: b
         TrainingError, GeorecallError: as `questions_of`; nothing is written.
         FolderError: as `storage.folders.whole_folder`.
     """
+    check_utf8(folder)
     questions_of(table, config)
     tidy(folder.resolve().parent)
     with whole_folder(folder, kind=RUN, replace=replace, wait=0.0) as draft:
@@ -153,6 +155,7 @@ def load_run(folder: Path) -> TrainedRun:
 
 
 def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
+    check_utf8(folder)
     fields = _read_json(folder / CONFIG)
     if not isinstance(fields, dict):
         raise FolderError(f"{folder / CONFIG}: expected a JSON object, got {type(fields).__name__}")

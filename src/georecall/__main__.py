@@ -1,0 +1,5 @@
+"""`python -m georecall`."""
+
+from georecall.cli import main
+
+main()
