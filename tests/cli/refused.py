@@ -285,7 +285,7 @@ MEMORIES = {
     "a certificate cut short": memory(
         "verify",
         "family",
-        says=("family/certificate.json: not valid JSON",),
+        says=("family/certificate.json: is not JSON",),
         **{"certificate.json": '{"format": 1,'},
     ),
     "a certificate that is a list": memory(

@@ -51,3 +51,35 @@ def test_a_folder_that_is_no_report_is_refused(cli, reports):
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: empty: expected the folder of a report, with its results.json")
     assert reports
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[" * 100_000, "is not JSON"),
+        ("{}", "expected a JSON array"),
+        ('[{"id": "K5"}]', "0.verdict: is missing"),
+        ('[{"id": ["K5"], "verdict": "holds"}]', "0.id: expected a valid string"),
+        ("TWICE", "expected every claim once, got"),
+    ],
+)
+def test_a_report_with_damaged_outcomes_is_refused_in_one_line(cli, reports, text, says):
+    path = Path("two/results.json")
+    outcome = json.loads(path.read_text(encoding="utf-8"))[-1]
+    path.write_text(json.dumps([outcome] * 2) if text == "TWICE" else text, encoding="utf-8")
+    result = cli("compare", "one", "two")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith(f"error: {path}: ")
+    assert says in result.err
+    assert reports
+
+
+@pytest.mark.parametrize(
+    "changes", [{"environment": [1]}, {"environment": {"georecall": 3}}, {"seconds": "long"}]
+)
+def test_a_cell_with_damaged_fields_is_refused_in_one_line(cli, reports, changes):
+    path = Path("one/cells") / reports / "result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    result = cli("compare", "one", "two")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert f"{path}: {next(iter(changes))}" in result.err

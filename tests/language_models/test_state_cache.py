@@ -112,7 +112,7 @@ def test_one_state_is_read_without_the_others(llama, cache, monkeypatch):
             parts = {"keys": file.keys, "get_slice": file.get_slice}
             yield SimpleNamespace(**parts, get_tensor=lambda name: read.append(name) or file.get_tensor(name))
 
-    monkeypatch.setattr("georecall.language_models.state_cache.safe_open", watched)
+    monkeypatch.setattr("georecall.storage.tensors.safe_open", watched)
     np.testing.assert_array_equal(entry.state(2), found[2])
     assert read == ["2"] * 3
 

@@ -1,6 +1,8 @@
-"""Tensors written a few rows at a time are the tensors that safetensors reads."""
+"""Tensors written a few rows at a time are those that safetensors reads; what is damaged is refused."""
 
 import hashlib
+import json
+import struct
 from math import prod
 
 import numpy as np
@@ -9,9 +11,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save, save_file
 
-from georecall.storage.tensors import DTYPE_NAMES, TensorSource, write_safetensors
+from georecall.errors import FolderError
+from georecall.storage.tensors import (
+    DTYPE_NAMES,
+    TensorForm,
+    TensorSource,
+    open_tensors,
+    write_safetensors,
+)
 
 shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 
@@ -82,3 +91,94 @@ def test_a_tensor_too_short_is_not_made_good_by_one_too_long(tmp_path):
     }
     with pytest.raises(ValueError, match="short"):
         write_safetensors(tmp_path / "a", sources, torch.float32)
+
+
+FORMS = {"a": TensorForm("F32", (2, 3)), "b": TensorForm("BF16", (0,))}
+HELD = {"a": torch.ones(2, 3), "b": torch.zeros(0, dtype=torch.bfloat16)}
+
+
+def with_header(fields: object, data: bytes = b"\0" * 24) -> bytes:
+    text = fields if isinstance(fields, bytes) else json.dumps(fields).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def one(**fields: object) -> dict[str, object]:
+    return {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]} | fields}
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "half a length": b"\1\0\0",
+    "cut short": save(HELD)[:-1],
+    "longer": save(HELD) + b"\0",
+    "a header beyond the file": struct.pack("<Q", 10**6) + b"{}",
+    "a header of 8 EiB": struct.pack("<Q", 2**63) + b"{}",
+    "no JSON": with_header(b"hello"),
+    "a list": with_header([1]),
+    "100,000 deep": with_header(b"[" * 100_000),
+    "offsets that overlap": with_header({**one(), "b": one()["a"]}),
+    "offsets backwards": with_header(one(data_offsets=[24, 0])),
+    "a shape that does not fit": with_header(one(shape=[5])),
+    "a shape that overflows": with_header(one(shape=[2**62, 2**62])),
+    "a negative shape": with_header(one(shape=[-2, 3])),
+    "a shape beyond torch": with_header(one(shape=[2**63, 0], data_offsets=[0, 0]), b""),
+    "an unknown number format": with_header(one(dtype="F33")),
+    "a number format that torch lacks": with_header(one(dtype="F6_E2M3", shape=[32])),
+    "metadata that is no text": with_header({"__metadata__": {"a": 1}}, b""),
+}
+
+
+def read(path, forms=None, **options):
+    with open_tensors(path, remedy="make it again") as file:
+        return file.tensors() if forms is None else file.expected(forms, **options)
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(content, tmp_path):
+    path = tmp_path / "held.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(FolderError, match=r"held\.safetensors: damaged \(.+\); make it again$") as found:
+        read(path)
+    assert "\n" not in str(found.value)
+
+
+def test_tensors_of_the_forms_expected_are_read(tmp_path):
+    save_file(HELD, tmp_path / "held.safetensors")
+    found = read(tmp_path / "held.safetensors", FORMS, finite=True)
+    assert found.keys() == HELD.keys()
+    assert all(torch.equal(found[name], tensor) for name, tensor in HELD.items())
+    assert {name: TensorForm.of(tensor) for name, tensor in HELD.items()} == FORMS
+
+
+@pytest.mark.parametrize(
+    ("forms", "says"),
+    [
+        (FORMS | {"c": TensorForm("F32", ())}, "tensor 'c': expected F32 of shape [], got none"),
+        ({"a": FORMS["a"]}, "tensor 'b': expected none, got BF16 of shape [0]"),
+        (FORMS | {"a": TensorForm("F32", (3, 2))}, "tensor 'a': expected F32 of shape [3, 2], got F32 of shape [2, 3]"),
+        (FORMS | {"a": TensorForm("F16", (2, 3))}, "tensor 'a': expected F16 of shape [2, 3], got F32"),
+    ],
+    ids=["missing", "one more", "shape", "number format"],
+)  # fmt: skip
+def test_tensors_of_other_forms_are_refused_by_name(forms, says, tmp_path):
+    save_file(HELD, tmp_path / "held.safetensors")
+    with pytest.raises(FolderError) as found:
+        read(tmp_path / "held.safetensors", forms)
+    assert says in str(found.value)
+
+
+@pytest.mark.parametrize("dtype", DTYPE_NAMES)
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
+def test_numbers_that_are_not_finite_are_refused_where_they_must_be(dtype, number, tmp_path):
+    held = {"a": torch.tensor([[1.0, number, -1.0]], dtype=dtype)}
+    forms = {"a": TensorForm.of(held["a"])}
+    save_file(held, tmp_path / "held.safetensors")
+    assert torch.equal(read(tmp_path / "held.safetensors", forms)["a"].isnan(), held["a"].isnan())
+    with pytest.raises(FolderError, match="tensor 'a': expected finite numbers"):
+        read(tmp_path / "held.safetensors", forms, finite=True)
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+    for path, says in {tmp_path / "none": "none: missing", tmp_path: "is no file"}.items():
+        with pytest.raises(FolderError, match=says):
+            read(path)

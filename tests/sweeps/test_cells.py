@@ -165,7 +165,7 @@ def test_a_finished_cell_has_no_lock_file_left(root, log):
 
 DAMAGE = {
     "half a result": ("result.json", '{"square": 1', "is not JSON"),
-    "a result that is a list": ("result.json", "[1]", "expected a JSON object, found list"),
+    "a result that is a list": ("result.json", "[1]", "expected a JSON object, got [1]"),
     "NaN in a result": ("result.json", '{"square": NaN}', "NaN"),
     "binary": ("result.json", "\udcff", "is not JSON"),
     "another result": (
@@ -182,7 +182,7 @@ DAMAGE = {
     "a time that is no number": ("result.json", '{"square": 1, "process": 2, "seconds": "2"}', "seconds"),
     "half a config": ("config.json", '{"kind"', "is not JSON"),
     "another config": ("config.json", '{"kind": "Logged"}', "is not the config of this cell"),
-    "no config": ("config.json", None, "is missing"),
+    "no config": ("config.json", None, "config.json: missing"),
 }
 
 

@@ -74,5 +74,34 @@ def test_a_folder_without_the_plan_of_a_sweep_is_refused(tmp_path, plan):
 def test_a_damaged_result_is_refused(root, logged):
     run_sweep(logged(1), root, engine=SerialEngine(), progress=no_progress)
     (root / logged(1)[0].folder_name / "result.json").write_text("{}")
-    with pytest.raises(FolderError, match="has no seconds"):
+    with pytest.raises(FolderError, match="seconds: is missing"):
+        sweep_status(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("result.json", {"seconds": "long"}),
+        ("result.json", {"seconds": -1}),
+        ("failure.json", {"seconds": None}),
+        ("failure.json", {"message": ["no luck"]}),
+        ("failure.json", {"more": 1}),
+    ],
+)
+def test_a_file_of_a_cell_with_a_wrong_field_is_named_with_the_field(root, logged, tmp_path, name, changes):
+    (tmp_path / "fault").touch()
+    failing = Failing(fault=str(tmp_path / "fault"))
+    run_sweep([*logged(1), failing], root, engine=SerialEngine(), progress=no_progress)
+    (path,) = root.glob(f"*/{name}")
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(
+        FolderError, match=f"{name}: {next(iter(changes))}: .*delete {path.parent} to measure"
+    ):
+        sweep_status(root)
+
+
+def test_a_plan_whose_cells_are_elsewhere_is_refused(root, logged):
+    run_sweep(logged(1), root, engine=SerialEngine(), progress=no_progress)
+    (root / "sweep.json").write_text('{"workers": 1, "cells": {"../../etc": {}}}')
+    with pytest.raises(FolderError, match=r"sweep\.json: cells"):
         sweep_status(root)

@@ -15,10 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recipes import MIXED, TABLE, recipe, same_weights, trained
 from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from georecall.errors import FolderError, GeorecallError, TrainingError
 from georecall.facts.table_files import write_parquet
 from georecall.facts.worlds import random_bijections
+from georecall.storage.folders import sha256_of
 from georecall.training import runs
 from georecall.training.optimiser import freeze
 from georecall.training.runs import continue_run, describe_run, load_run, parameter_counts, start_run
@@ -250,7 +252,7 @@ def test_a_json_file_that_is_broken_is_named(run, name, content):
 def test_a_config_with_a_wrong_field_is_named_with_the_field(run):
     fields = json.loads((run / runs.CONFIG).read_text())
     (run / runs.CONFIG).write_text(json.dumps(fields | {"dim": 0}))
-    with pytest.raises(FolderError, match=r"config.json: wrong settings\n  dim: .*, got 0"):
+    with pytest.raises(FolderError, match=r"config.json: dim: expected .*, got 0"):
         continue_run(run)
 
 
@@ -321,7 +323,7 @@ def test_a_checkpoint_with_one_other_bit_is_refused(half):
     content = bytearray((half / runs.CHECKPOINT).read_bytes())
     content[-1] ^= 1
     (half / runs.CHECKPOINT).write_bytes(content)
-    refused(continue_run, half, runs.CHECKPOINT, "altered: its tensors do not give the hash it states")
+    refused(continue_run, half, runs.CHECKPOINT, "altered: its content does not give the hash it states")
 
 
 def test_another_table_is_refused(run):
@@ -358,3 +360,90 @@ def test_a_checkpoint_of_another_run_is_named(half, run, tmp_path):
     for other, says in others.items():
         (half / runs.CHECKPOINT).write_bytes(other.read_bytes())
         refused(continue_run, half, runs.CHECKPOINT, says)
+
+
+def stated(path: Path, **changes: object) -> None:
+    """Let a JSON file say something else."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize("name", [runs.CONFIG, runs.RESULT])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"dim": NaN}', '{"dim": 1, "dim": 2}', '{"dim": ' + "9" * 5000 + "}"]
+)
+def test_json_that_python_would_take_or_choke_on_is_named(run, name, text):
+    (run / name).write_text(text)
+    refused(load_run, run, name, "is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("last", {}), ("last", None), ("members", []), ("members", [{"learning_rate": 0.1}]), ("finished", "yes")),
+        *(("parameters", {"trained": -1, "frozen": 0}), ("seconds", "long"), ("versions", [1]), ("steps", 1.5)),
+    ],
+)  # fmt: skip
+def test_a_result_with_a_wrong_field_is_named_with_the_field(run, field, value):
+    stated(run / runs.RESULT, **{field: value})
+    refused(describe_run, run, runs.RESULT)
+
+
+def test_a_result_with_other_numbers_of_members_is_refused(run):
+    last = json.loads((run / runs.RESULT).read_text())["last"]
+    stated(run / runs.RESULT, last=last | {"recall": [1.0]})
+    refused(describe_run, run, runs.RESULT, "expected an entry of the last look for each member")
+
+
+def test_a_history_of_other_numbers_of_members_is_refused(run):
+    looks = json.loads((run / runs.HISTORY).read_text())
+    looks[0]["margin"] *= 2
+    (run / runs.HISTORY).write_text(json.dumps(looks))
+    refused(continue_run, run, runs.HISTORY, "look 0: expected an entry for each of 2 members")
+
+
+def test_an_ensemble_that_does_not_fit_in_memory_is_refused_before_it_is_made(run):
+    config = json.loads((run / runs.CONFIG).read_text()) | {"dim": 10**9}
+    stated(run / runs.CONFIG, **config)
+    stated(run / runs.RESULT, config=config)
+    refused(load_run, run, runs.CONFIG, "fits in memory")
+
+
+def noted(path: Path, **changes: str) -> None:
+    """Let the metadata of a checkpoint say something else."""
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    save_file(load_file(path), path, metadata=metadata | changes)
+
+
+@pytest.mark.parametrize(
+    ("notes", "says"),
+    [
+        ({"step": "5"}, "altered: its content does not give the hash it states"),
+        ({"history": "[]"}, "altered: its content does not give the hash it states"),
+        ({"step": "soon"}, "step: expected a valid integer"),
+        ({"step": "-1"}, "step: expected a value greater than or equal to 0"),
+        ({"seconds": "nan"}, "seconds: expected a finite number"),
+        ({"history": "[{}]"}, "history.0.step: is missing"),
+        ({"history": "[" * 100_000}, "not a checkpoint of this run"),
+    ],
+)
+def test_a_checkpoint_with_other_notes_is_refused(half, notes, says):
+    noted(half / runs.CHECKPOINT, **notes)
+    refused(continue_run, half, runs.CHECKPOINT, says)
+
+
+def test_a_checkpoint_whose_tensors_have_other_shapes_is_refused(half):
+    path = half / runs.CHECKPOINT
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    save_file(load_file(path) | {"optimiser.0.exp_avg": torch.zeros(3)}, path, metadata=metadata)
+    refused(
+        continue_run, half, runs.CHECKPOINT, "tensor 'optimiser.0.exp_avg': expected F32 of shape [2, 2, 4]"
+    )
+
+
+def test_a_model_of_other_shapes_is_refused_though_its_hash_is_right(run):
+    path = run / runs.MODEL
+    save_file(load_file(path) | {"positions": torch.zeros(3)}, path)
+    stated(run / runs.RESULT, sha256=sha256_of(path))
+    refused(load_run, run, runs.MODEL, "tensor 'positions': expected F32 of shape [2, 2, 4]")

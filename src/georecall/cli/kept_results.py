@@ -6,7 +6,7 @@ from typing import Any
 
 from georecall.errors import FolderError
 from georecall.storage.files import write_text
-from georecall.sweeps.json_files import json_text, read_object
+from georecall.storage.json_files import json_text, read_object
 
 SETTINGS = "settings"
 WAY_OUT = "give another folder with --output, or --force to replace it"

@@ -192,8 +192,8 @@ def _write(output: Path, report: "ProbeReport", summary: "ProbeSummary") -> dict
     from georecall.figures.probing import TITLES, probing_figures
     from georecall.figures.saving import save_figures
     from georecall.storage.files import write_bytes, write_text
+    from georecall.storage.json_files import json_text
     from georecall.sweeps.environment import environment
-    from georecall.sweeps.json_files import json_text
 
     content = summary.to_dict() | {"environment": environment()}
     (output / RESULT).unlink(missing_ok=True)

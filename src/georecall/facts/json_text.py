@@ -1,28 +1,13 @@
-"""JSON as people write it: strictly one value, no key twice; for tables every number keeps its literal digits."""
+"""JSON in which every value is text: a number keeps its literal digits."""
 
 import json
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from georecall.errors import TableError
+from georecall.untrusted import strict_json
 
 _LITERALS = {None: "", True: "true", False: "false"}
-
-
-def strict_json(text: str, *, number: Callable[[str], Any] | None = None) -> Any:
-    """The value of a JSON text; `number` makes a value of the digits of a number.
-
-    Raises ValueError if the text is not JSON (NaN and Infinity are not), an object has a key twice, or lists and
-    objects lie too deep in one another.
-    """
-    try:
-        return json.loads(
-            text, parse_int=number, parse_float=number, parse_constant=_not_json, object_pairs_hook=_distinct
-        )
-    except RecursionError:
-        raise ValueError("too many lists and objects within one another") from None
 
 
 def parse(text: str, *, path: Path, line: int | None = None) -> Any:
@@ -53,15 +38,3 @@ def excerpt(value: Any) -> str:
         return f"{value!s:.60}"
     except RecursionError:
         return f"a {type(value).__name__} of many levels"
-
-
-def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value (write null, or the name in quotation marks)")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        times = Counter(key for key, _ in pairs)
-        raise ValueError(f"key {next(key for key in times if times[key] > 1)!r} more than once")
-    return values

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float32
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from georecall.errors import FolderError
 from georecall.language_models.prompts import Template
 from georecall.storage.files import write_bytes, write_text
+from georecall.storage.json_files import read_content
+from georecall.storage.tensors import TensorFile, TensorForm, open_tensors
 
 CONVENTION = 1
 """Raised when what counts as a state, or as a subject's token, changes."""
@@ -24,6 +25,8 @@ CONVENTION = 1
 DESCRIPTION, ARRAYS = "states.json", "arrays.safetensors"
 HASH = "sha256"
 """Entry of a file that says what the tensors in it hash to."""
+
+REMEDY = "delete it, and the next run makes it anew"
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ class StateCache:
         if not path.exists():
             made = make()
             write_bytes(path, _hashed({name: np.ascontiguousarray(array) for name, array in made.items()}))
-        return _unaltered(path)
+        with open_tensors(path, remedy=REMEDY) as file:
+            return _unaltered(file, file.tensors())
 
     def _described(self, description: dict[str, Any]) -> Path:
         """The folder that is named for a description, with the description in it."""
@@ -99,9 +103,9 @@ class CachedStates:
         path = self._path(number)
         if not path.exists():
             return False
-        expected = {str(state): (len(self.parts[number]), self.shape[2]) for state in range(self.shape[0])}
-        if {name: array.shape for name, array in _unaltered(path).items()} != expected:
-            raise _damaged(path, f"expected {self.shape[0]} states of shape {expected['0']}")
+        form = TensorForm("F32", (len(self.parts[number]), self.shape[2]))
+        with open_tensors(path, remedy=REMEDY) as file:
+            _unaltered(file, file.expected({str(state): form for state in range(self.shape[0])}))
         return True
 
     def keep(self, number: int, states: Float32[np.ndarray, "states part dim"]) -> None:
@@ -121,12 +125,8 @@ class CachedStates:
         return self.folder / f"subjects-{number:05}.safetensors"
 
     def _read(self, number: int, layer: int) -> Float32[np.ndarray, "part dim"]:
-        path = self._path(number)
-        try:
-            with safe_open(path, framework="np") as file:
-                return file.get_tensor(str(layer))
-        except (SafetensorError, OSError) as error:
-            raise _damaged(path, str(error)) from error
+        with open_tensors(self._path(number), remedy=REMEDY) as file:
+            return file.tensor(str(layer)).numpy()
 
 
 def _hashed(tensors: dict[str, np.ndarray]) -> bytes:
@@ -134,17 +134,15 @@ def _hashed(tensors: dict[str, np.ndarray]) -> bytes:
     return save(tensors, metadata={HASH: _digest(tensors)})
 
 
-def _unaltered(path: Path) -> dict[str, np.ndarray]:
-    """All tensors of a file; FolderError if it is not whole, or not what was written."""
+def _unaltered(file: TensorFile, tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """The tensors of a file as arrays; FolderError if they are not what was written."""
     try:
-        with safe_open(path, framework="np") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            stated = (file.metadata() or {}).get(HASH)
-    except (SafetensorError, OSError) as error:
-        raise _damaged(path, str(error)) from error
-    if stated != _digest(tensors):
-        raise _damaged(path, "its content is not what was written")
-    return tensors
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    except TypeError as error:  # a number format that NumPy does not have
+        raise file.damaged(str(error)) from error
+    if file.metadata.get(HASH) != _digest(arrays):
+        raise file.damaged("its content is not what was written")
+    return arrays
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:
@@ -158,9 +156,5 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
 def _describe(path: Path, text: str) -> None:
     if not path.exists():
         write_text(path, text)
-    elif path.read_bytes() != text.encode():
-        raise _damaged(path, "it is not what its folder is named for")
-
-
-def _damaged(path: Path, reason: str) -> FolderError:
-    return FolderError(f"{path}: damaged ({reason}); delete it, and the next run makes it anew")
+    elif read_content(path, remedy=REMEDY) != text.encode():
+        raise FolderError(f"{path}: damaged (it is not what its folder is named for); {REMEDY}")

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from georecall.errors import ProbingError
-from georecall.facts.json_text import strict_json
+from georecall.errors import FolderError, ProbingError
 from georecall.language_models.prompts import Template
+from georecall.storage.json_files import read_json_model
 
 DEFAULT_SUBJECT = "Let us talk about {subject}"
+REMEDY = 'expected a file of templates, as {"subject": "…", "relations": {"capital": ["…", …]}}'
 
 
 class Templates(BaseModel):
@@ -54,16 +55,8 @@ def read_templates(path: Path, relations: Iterable[str]) -> Templates:
         ProbingError: the file is missing, or is not of this form, or as `Templates.completed`; it is named.
     """
     try:
-        return Templates.model_validate(strict_json(path.read_text(encoding="utf-8-sig"))).completed(
-            relations
-        )
+        return read_json_model(path, Templates, remedy=REMEDY).completed(relations)
+    except FolderError as error:
+        raise ProbingError(str(error)) from error
     except ProbingError as error:
         raise ProbingError(f"{path}: {error}") from error
-    except OSError as error:
-        raise ProbingError(f"{path}: expected a file of templates ({error.strerror})") from error
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        where = ".".join(map(str, wrong["loc"])) or "the whole file"
-        raise ProbingError(f"{path}: {where}: {wrong['msg']}, got {wrong['input']!r}") from error
-    except ValueError as error:
-        raise ProbingError(f"{path}: is not JSON ({error})") from error

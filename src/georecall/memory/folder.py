@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from georecall.errors import FolderError
+from georecall.memory.statement import Sealed
 from georecall.storage.folders import check_target, sha256_of
+from georecall.storage.json_files import json_model, parse_object, read_content
 from georecall.storage.kinds import Kind, has, is_plain
 from georecall.storage.paths import check_utf8
+from georecall.untrusted import shortened
 
 FORMAT = 2
 CERTIFICATE = "certificate.json"
@@ -29,6 +32,8 @@ MEMORY = Kind(
     files=lambda sealed: (CERTIFICATE, *filter(is_plain, sealed["files"])),
 )
 """A memory consists of the files that its certificate lists."""
+
+REMEDY = "was this folder written by `georecall compile`?"
 
 _VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 
@@ -56,26 +61,30 @@ def write_certificate(folder: Path, content: Mapping[str, Any], known: Mapping[s
     (folder / CERTIFICATE).write_bytes(_text(sealed).encode())
 
 
-def read_certificate(folder: Path) -> dict[str, Any]:
+def read_certificate(folder: Path) -> Sealed:
     """The certificate of a folder, after checking its own hash and that of every file it names.
 
     Raises:
-        FolderError: the folder or a file is missing, truncated or altered, or of another format.
+        FolderError: the folder or a file is missing, truncated or altered, or of another format; or a field of the
+            certificate is not what it may be.
     """
     check_utf8(folder)
     check_is_folder(folder)
     path = folder / CERTIFICATE
-    sealed = _read_json(path)
+    text = read_content(path, remedy=REMEDY)
+    sealed = parse_object(text, place=str(path), remedy=REMEDY)
     content = {key: value for key, value in sealed.items() if key != "sha256"}
-    if sealed.get("sha256") != _digest(content) or path.read_bytes() != _text(sealed).encode():
+    if sealed.get("sha256") != _digest(content) or text != _text(sealed).encode():
         raise FolderError(f"{path}: altered: its content does not give the hash it states")
-    if sealed["format"] != FORMAT:
+    if sealed.get("format") != FORMAT:
         raise FolderError(
-            f"{path}: expected format {FORMAT}, got {sealed['format']}; compile {folder / TABLE} again"
+            f"{path}: expected format {FORMAT}, got {shortened(sealed.get('format'))}; "
+            f"compile {folder / TABLE} again"
         )
-    for name, digest in sealed["files"].items():
+    certificate = json_model(text, Sealed, place=str(path), remedy=REMEDY)
+    for name, digest in certificate.files.items():
         _check_file(folder, name, digest)
-    return sealed
+    return certificate
 
 
 def check_is_folder(folder: Path) -> None:
@@ -98,18 +107,6 @@ def _check_file(folder: Path, name: str, digest: str) -> None:
     found = sha256_of(path)
     if found != digest:
         raise FolderError(f"{path}: altered or truncated: expected SHA-256 {digest}, got {found}")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise FolderError(f"{path}: missing; was this folder written by `georecall compile`?")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FolderError(f"{path}: not valid JSON ({error})") from error
-    if not isinstance(content, dict):
-        raise FolderError(f"{path}: expected a JSON object, got {type(content).__name__}")
-    return content
 
 
 def _text(content: Mapping[str, Any]) -> str:

@@ -22,7 +22,8 @@ from georecall.facts.table import FactTable
 from georecall.memory.answers import Answer, Verification
 from georecall.memory.ground_truth import GroundTruth
 from georecall.memory.info import MemoryInfo, memory_info
-from georecall.memory.saving import load_parts, save_memory
+from georecall.memory.loading import load_parts
+from georecall.memory.saving import save_memory
 from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES
@@ -259,9 +260,9 @@ class FactMemory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "FactMemory":
-        """The memory in a folder, after checking the hash of every file.
+        """The memory in a folder, after checking the hash of every file, and that they belong together.
 
         Raises:
-            FolderError: the folder or a file in it is missing, truncated or altered.
+            FolderError, TableError: as `memory.loading.load_parts`.
         """
         return cls(**load_parts(Path(path)))

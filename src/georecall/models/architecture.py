@@ -24,7 +24,7 @@ from georecall.models.arithmetic import Arithmetic
 from georecall.models.asking import ask_every_step
 from georecall.models.decode_step import RecallStep
 from georecall.progress import Progress, no_progress
-from georecall.storage.tensors import TensorSource
+from georecall.storage.tensors import DTYPE_NAMES, TensorForm, TensorSource
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 """Number formats that a memory can be saved in, by name."""
@@ -60,12 +60,21 @@ class Architecture(Generic[AnyChain]):
         """The stock model that holds these very tensors (nothing is copied)."""
         config = self.config(chain, tensors[self.embedding].dtype)
         config.vocab_size = len(tensors[self.embedding])
-        with torch.device("meta"):
-            model = self.model_class(config)
+        model = self._hollow(config)
         model.load_state_dict(dict(tensors), assign=True)
         _make_buffers(model, config)
         model.generation_config = self.generation_config(chain)
         return model.eval().requires_grad_(False)
+
+    def forms(self, chain: AnyChain, dtype: torch.dtype) -> dict[str, TensorForm]:
+        """Names and forms of the stock model's tensors; nothing is allocated."""
+        hollow = self._hollow(self.config(chain, dtype)).state_dict()
+        return {name: TensorForm(DTYPE_NAMES[dtype], tuple(held.shape)) for name, held in hollow.items()}
+
+    def _hollow(self, config: PreTrainedConfig) -> PreTrainedModel:
+        """The stock model without numbers in its tensors."""
+        with torch.device("meta"):
+            return self.model_class(config)
 
     def layer(self, tensors: Mapping[str, Held]) -> dict[str, Held]:
         """The tensors but for the two that grow with the vocabulary."""

@@ -1,24 +1,51 @@
 """Two reports side by side: their claims, and the cells that both measured."""
 
-import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, RootModel, model_validator
 
 from georecall.claims.registry import CELLS
 from georecall.claims.status import NOT_RECORDED
 from georecall.errors import FolderError
 from georecall.report.results_table import numbers_of
 from georecall.report.writing import OUTCOMES
-from georecall.sweeps.cells import RESULT, About
-from georecall.sweeps.json_files import read_object
+from georecall.storage.json_files import Stored, read_json_model, read_object
+from georecall.sweeps.cells import RESULT, About, about_of, again
+from georecall.untrusted import shortened
 
 Number = int | float
 Outcomes = dict[str, dict[str, Any]]
 FIELDS = ("verdict", "measured", "preset")
 """What may change in a claim; its time always does."""
+
+
+class OutcomeFields(Stored):
+    """An entry of `results.json`, as far as it is compared."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    verdict: Annotated[str, Field(min_length=1)]
+    measured: str
+    preset: str
+    seconds: float
+
+
+class OutcomesFile(RootModel[list[OutcomeFields]]):
+    """`results.json`: the claims of a report, each once."""
+
+    @model_validator(mode="after")
+    def _check_distinct(self) -> "OutcomesFile":
+        if repeated := [
+            name for name, count in Counter(outcome.id for outcome in self.root).items() if count > 1
+        ]:
+            raise ValueError(f"expected every claim once, got {shortened(repeated)} more than once")
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,27 +96,24 @@ class _Report:
             raise FolderError(
                 f"{self.folder}: expected the folder of a report, with its {OUTCOMES}; georecall reproduce makes one"
             )
-        try:
-            listed = json.loads(path.read_text(encoding="utf-8"))
-            return {str(outcome["id"]): dict(outcome) for outcome in listed if outcome["verdict"]}
-        except (ValueError, TypeError, KeyError) as error:
-            raise FolderError(
-                f"{path}: is not a list of outcomes; georecall reproduce --plot-only makes it again"
-            ) from error
+        found = read_json_model(path, OutcomesFile, remedy="georecall reproduce --plot-only makes it again")
+        return {outcome.id: outcome.model_dump() for outcome in found.root}
 
     @cached_property
     def results(self) -> Outcomes:
         """The results of the measured cells by the names of their folders, which are hashes of their configs."""
         return {
-            path.parent.name: read_object(path, remedy=f"delete {path.parent} to measure it again")
+            path.parent.name: read_object(path, remedy=again(path.parent))
             for path in sorted((self.folder / CELLS).glob(f"[!.]*/{RESULT}"))
         }
 
     @property
     def versions(self) -> tuple[str, ...]:
         """The versions of georecall that measured the cells."""
-        environments = (result.get("environment", {}) for result in self.results.values())
-        return tuple(sorted({environment.get("georecall", NOT_RECORDED) for environment in environments}))
+        abouts = (
+            about_of(content, self.folder / CELLS / name / RESULT) for name, content in self.results.items()
+        )
+        return tuple(sorted({about.environment.get("georecall", NOT_RECORDED) for about in abouts}))
 
 
 def compare_reports(first: Path, second: Path) -> ReportPair:

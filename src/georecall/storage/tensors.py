@@ -1,9 +1,10 @@
-"""Tensors larger than one likes to hold, written to a safetensors file a few rows at a time."""
+"""Safetensors files: written a few rows at a time, and read back only if they hold what is expected."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -12,7 +13,11 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Shaped
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
+
+from georecall.errors import FolderError
+from georecall.untrusted import shortened
 
 NUMBERS_AT_ONCE = 1 << 19
 """Numbers of a matrix that are made at a time: 4 MB in float64, which stay in the cache until they are written."""
@@ -96,3 +101,100 @@ def _parts(text: bytes, sources: Mapping[str, TensorSource], dtype: torch.dtype)
             yield part
         if held != size:
             raise ValueError(f"the chunks of {name} hold {held} bytes, its shape says {size}")
+
+
+@dataclass(frozen=True)
+class TensorForm:
+    """Number format and shape of a tensor, as the header of a file states them."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> "TensorForm":
+        """The form of a tensor."""
+        return cls(DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.dtype} of shape {list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class TensorFile:
+    """An open safetensors file; `remedy` tells the user what to do about a damaged one."""
+
+    path: Path
+    remedy: str
+    _file: Any
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the header says besides the tensors."""
+        return self._file.metadata() or {}
+
+    @property
+    def forms(self) -> dict[str, TensorForm]:
+        """The forms of all tensors, in the order of the file; none of them is read."""
+        parts = {name: self._file.get_slice(name) for name in self._file.offset_keys()}
+        return {name: TensorForm(part.get_dtype(), tuple(part.get_shape())) for name, part in parts.items()}
+
+    def tensor(self, name: str) -> Tensor:
+        """One tensor.
+
+        Raises:
+            FolderError: torch has no such number format or shape.
+        """
+        try:
+            return self._file.get_tensor(name)
+        except (TypeError, RuntimeError) as error:
+            raise self.damaged(str(error)) from error
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors, whatever they are; raises as `tensor` does."""
+        return {name: self.tensor(name) for name in self.forms}
+
+    def expected(self, forms: Mapping[str, TensorForm], *, finite: bool = False) -> dict[str, Tensor]:
+        """All tensors, if they have these forms, and are `finite` if asked for.
+
+        Raises:
+            FolderError: a tensor is missing, not expected, of another form, or not finite.
+        """
+        found = self.forms
+        for name in [*forms, *found]:
+            want, have = forms.get(name), found.get(name)
+            if want != have:
+                raise self.damaged(
+                    f"tensor {shortened(name)}: expected {want or 'none'}, got {have or 'none'}"
+                )
+        tensors = self.tensors()
+        for name, tensor in tensors.items():
+            if finite and not _is_finite(tensor):
+                raise self.damaged(f"tensor {shortened(name)}: expected finite numbers, got NaN or infinity")
+        return tensors
+
+    def damaged(self, reason: str) -> FolderError:
+        """The error for a file that is not as it was written; of the reason the first line is given."""
+        return FolderError(f"{self.path}: damaged ({reason.partition(chr(10))[0]}); {self.remedy}")
+
+
+@contextmanager
+def open_tensors(path: Path, *, remedy: str) -> Iterator[TensorFile]:
+    """A safetensors file to be read in the block, in which nothing is read but what is asked for.
+
+    Raises:
+        FolderError: it is missing, cannot be read, or is no safetensors file.
+    """
+    if not path.is_file():
+        found = "is no file" if path.exists() else "missing"
+        raise FolderError(f"{path}: {found}; {remedy}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield TensorFile(path, remedy, file)
+    except (SafetensorError, OSError) as error:
+        raise TensorFile(path, remedy, None).damaged(str(error)) from error
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether all numbers are finite: where one is NaN, so are the extremes."""
+    return tensor.numel() == 0 or all(end.isfinite() for end in tensor.aminmax())

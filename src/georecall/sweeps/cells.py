@@ -6,18 +6,18 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Annotated, Any, ClassVar, Generic
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeVar
 
 from georecall.errors import FolderError
 from georecall.progress import Progress
 from georecall.records import Record
 from georecall.storage.folders import whole_folder
+from georecall.storage.json_files import fields_of, json_text, read_object
 from georecall.storage.kinds import Kind
 from georecall.sweeps.environment import environment
-from georecall.sweeps.json_files import json_text, read_object
 from georecall.sweeps.locks import alone
 
 CONFIG, RESULT, FAILURE = "config.json", "result.json", "failure.json"
@@ -30,7 +30,7 @@ ThisCell = TypeVar("ThisCell", bound="Cell[Any]")
 class About(Record):
     """What stands beside the fields of a result in its file: how long it took, and what it was made with."""
 
-    seconds: float
+    seconds: Annotated[float, Field(ge=0)]
     environment: dict[str, str] = Field(default_factory=dict)
 
 
@@ -143,15 +143,10 @@ class Cell(BaseModel, ABC, Generic[ResultT]):
         """
         path = root / self.folder_name / RESULT
         content = read_cell_file(path, self.config)
-        about = {name: content.pop(name) for name in About.model_fields if name in content}
-        try:
-            return Measured(cell=self, result=self.result_type().read(content), about=About.read(about))
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            place = ".".join(map(str, wrong["loc"])) or "result"
-            raise FolderError(
-                f"{path}: {place}: {wrong['msg']}; delete {path.parent} to measure it again"
-            ) from error
+        about = about_of(content, path)
+        found = {name: value for name, value in content.items() if name not in About.model_fields}
+        with fields_of(str(path), remedy=again(path.parent)):
+            return Measured(cell=self, result=self.result_type().read(found), about=about)
 
 
 def read_cell_file(path: Path, config: dict[str, Any]) -> dict[str, Any]:
@@ -160,8 +155,24 @@ def read_cell_file(path: Path, config: dict[str, Any]) -> dict[str, Any]:
     Raises:
         FolderError: either file is missing or damaged, or the config is another one.
     """
-    remedy = f"delete {path.parent} to measure it again"
+    remedy = again(path.parent)
     content = read_object(path, remedy=remedy)
     if read_object(path.with_name(CONFIG), remedy=remedy) != json.loads(json_text(config)):
         raise FolderError(f"{path.with_name(CONFIG)}: is not the config of this cell; {remedy}")
     return content
+
+
+def about_of(content: dict[str, Any], path: Path) -> About:
+    """What stands beside the fields of a result in the content of its file.
+
+    Raises:
+        FolderError: it is missing or is something else.
+    """
+    about = {name: content[name] for name in About.model_fields if name in content}
+    with fields_of(str(path), remedy=again(path.parent)):
+        return About.read(about)
+
+
+def again(folder: Path) -> str:
+    """What to do about a damaged file of a cell."""
+    return f"delete {folder} to measure it again"

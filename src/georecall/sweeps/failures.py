@@ -4,11 +4,23 @@ import time
 import traceback
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from georecall.progress import Progress
-from georecall.sweeps.cells import FAILURE, Cell, read_cell_file
+from georecall.storage.json_files import Stored, fields_of
+from georecall.sweeps.cells import FAILURE, Cell, again, read_cell_file
 from georecall.sweeps.locks import alone
+
+
+class FailureFile(Stored):
+    """What `failure.json` holds."""
+
+    type: str
+    message: str
+    traceback: str
+    seconds: Annotated[float, Field(ge=0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +82,13 @@ def read_failure(folder: Path, config: dict[str, Any]) -> Failure:
     """The failure recorded in the folder of a cell.
 
     Raises:
-        FolderError: as `read_cell_file`.
+        FolderError: as `read_cell_file`; or it holds something else than a failure.
     """
-    content = read_cell_file(folder / FAILURE, config)
-    return Failure(
-        folder=folder.name,
-        type=str(content.get("type")),
-        message=str(content.get("message")),
-        traceback=str(content.get("traceback")),
-        seconds=float(content.get("seconds", 0)),
-    )
+    path = folder / FAILURE
+    content = read_cell_file(path, config)
+    with fields_of(str(path), remedy=again(folder)):
+        found = FailureFile.model_validate(content, strict=True)
+    return Failure(folder=folder.name, **found.model_dump())
 
 
 def _write(cell: Cell, root: Path, **content: str | float) -> None:

@@ -1,27 +1,27 @@
 """What a sweep is to measure: `sweep.json` lists its cells, so that its state can be told from the files alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from georecall.errors import FolderError
+from pydantic import Field
+
 from georecall.storage.files import write_text
+from georecall.storage.json_files import Stored, json_text, read_json_model
 from georecall.storage.kinds import Kind, has
 from georecall.storage.locks import beside, locked
 from georecall.sweeps.cells import Cell
-from georecall.sweeps.json_files import json_text, read_object
 
 SWEEP = "sweep.json"
 SWEEP_FOLDER = Kind(name="a sweep", markers=(SWEEP,), is_ours=has("workers", "cells"))
+CELL_FOLDER = r"^\w+-[0-9a-f]{16}$"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Stored):
     """The configs of all cells planned so far, by the names of their folders, and the workers of the last run."""
 
-    workers: int
-    cells: dict[str, dict[str, Any]]
+    workers: Annotated[int, Field(ge=1)]
+    cells: dict[Annotated[str, Field(pattern=CELL_FOLDER)], dict[str, Any]]
 
 
 def read_plan(root: Path) -> Plan:
@@ -30,12 +30,7 @@ def read_plan(root: Path) -> Plan:
     Raises:
         FolderError: there is none, or it is damaged.
     """
-    path = root / SWEEP
-    content = read_object(path, remedy="expected the folder of a sweep, with its plan; run the sweep (again)")
-    workers, cells = content.get("workers"), content.get("cells")
-    if not isinstance(workers, int) or workers < 1 or not isinstance(cells, dict):
-        raise FolderError(f"{path}: is not the plan of a sweep; delete it and run the sweep again")
-    return Plan(workers=workers, cells=cells)
+    return read_json_model(root / SWEEP, Plan, remedy="expected the plan of a sweep; run the sweep (again)")
 
 
 def add_to_plan(root: Path, cells: Iterable[Cell], *, workers: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from georecall.errors import FolderError
 from georecall.storage.locks import beside, is_held
-from georecall.sweeps.cells import FAILURE, RESULT, read_cell_file
+from georecall.sweeps.cells import FAILURE, RESULT, about_of, read_cell_file
 from georecall.sweeps.failures import Failure, read_failure
 from georecall.sweeps.plan import read_plan
 
@@ -68,7 +68,4 @@ def sweep_status(root: Path) -> SweepStatus:
 
 
 def _seconds(folder: Path, config: dict[str, Any]) -> float:
-    seconds = read_cell_file(folder / RESULT, config).get("seconds")
-    if not isinstance(seconds, int | float):
-        raise FolderError(f"{folder / RESULT}: has no seconds; delete {folder} to measure it again")
-    return float(seconds)
+    return about_of(read_cell_file(folder / RESULT, config), folder / RESULT).seconds

@@ -61,6 +61,15 @@ class EnsembleAdamW:
         slices = self._adamw.state_dict()["state"]
         return {f"{index}.{name}": value for index, held in slices.items() for name, value in held.items()}
 
+    def blank_state(self) -> dict[str, Tensor]:
+        """What `state` gives after a step, before any: zeros of the same shapes."""
+        parameters = [part for group in self._adamw.param_groups for part in group["params"]]
+        return {
+            f"{index}.{name}": torch.zeros_like(value)
+            for index, part in enumerate(parameters)
+            for name, value in {"step": torch.zeros(()), "exp_avg": part, "exp_avg_sq": part}.items()
+        }
+
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Take over what `state` gave."""
         slices: dict[int, dict[str, Tensor]] = {}

@@ -3,15 +3,14 @@
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor
 
 from georecall.errors import FolderError, TrainingError
@@ -22,14 +21,20 @@ from georecall.progress import Progress, no_progress
 from georecall.storage.drafts import tidy
 from georecall.storage.files import write_bytes, write_text
 from georecall.storage.folders import claimed, sha256_of, whole_folder
+from georecall.storage.json_files import fields_of, read_json_model
 from georecall.storage.kinds import Kind, has
 from georecall.storage.paths import check_utf8
+from georecall.storage.tensors import TensorForm, open_tensors
 from georecall.training.config import TrainConfig
-from georecall.training.settings import checked_config
+from georecall.training.run_files import CheckpointNotes, StoredHistory, StoredLook, StoredResult
+from georecall.training.settings import check_room
 from georecall.training.trainer import Checked, Trainer, fresh_model, questions_of
 
 CONFIG, TABLE, HISTORY, RESULT = "config.json", "facts.parquet", "history.json", "result.json"
 CHECKPOINT, MODEL = "checkpoint.safetensors", "model.safetensors"
+HASH = "sha256"
+"""Entry of a checkpoint that says what the rest of it hashes to."""
+
 SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
 RUN = Kind(
@@ -103,7 +108,7 @@ def _continue(
     config, table = _inputs(folder)
     if (folder / RESULT).is_file():
         if describe_run(folder)["finished"]:
-            return _history(folder / HISTORY, last=load_run(folder).result["last"])
+            return _history(folder / HISTORY, config, last=load_run(folder).result["last"])
         _present(folder / CHECKPOINT)
     trainer = Trainer(table, config, device=device or torch.device("cpu"))
     spent = _restore(folder / CHECKPOINT, trainer)
@@ -128,10 +133,8 @@ def describe_run(folder: Path) -> dict[str, Any]:
     """
     if (folder / CONFIG).is_file() and not (folder / RESULT).exists():
         raise FolderError(_unfinished(folder))
-    found = _read_json(folder / RESULT)
-    if not isinstance(found, dict) or not {"finished", "last", "members"} <= found.keys():
-        raise _refusal(folder / RESULT, "altered: not what `georecall train` writes")
-    return found
+    found = read_json_model(folder / RESULT, StoredResult, remedy=_way_out(folder / RESULT))
+    return found.model_dump(mode="json", exclude_unset=True)
 
 
 def load_run(folder: Path) -> TrainedRun:
@@ -150,32 +153,40 @@ def load_run(folder: Path) -> TrainedRun:
     if sha256_of(_present(folder / MODEL)) != result.get("sha256"):
         raise _refusal(folder / MODEL, f"altered or truncated: expected SHA-256 {result.get('sha256')}")
     model = fresh_model(table, config)
-    model.load_state_dict(load_file(folder / MODEL))
+    with open_tensors(folder / MODEL, remedy=_way_out(folder / MODEL)) as file:
+        model.load_state_dict(file.expected(_forms(model.state_dict())))
     return TrainedRun(config=config, table=table, model=model.requires_grad_(False), result=result)
 
 
 def _inputs(folder: Path) -> tuple[TrainConfig, FactTable]:
+    """The settings and the table of a run, if an ensemble of them can be made here."""
     check_utf8(folder)
-    fields = _read_json(folder / CONFIG)
-    if not isinstance(fields, dict):
-        raise FolderError(f"{folder / CONFIG}: expected a JSON object, got {type(fields).__name__}")
+    config = read_json_model(folder / CONFIG, TrainConfig, remedy=_way_out(folder / CONFIG))
+    table = read_parquet(_present(folder / TABLE))
+    n_subjects, n_relations = table.answers.shape
     try:
-        config = checked_config(fields)
+        check_room(config, subjects=n_subjects, relations=n_relations, attributes=len(table.attributes))
     except TrainingError as error:
-        raise FolderError(f"{folder / CONFIG}: {error}") from error
-    return config, read_parquet(_present(folder / TABLE))
+        raise _refusal(folder / CONFIG, str(error)) from error
+    return config, table
 
 
-def _history(path: Path, *, last: dict[str, Any]) -> list[Checked]:
+def _history(path: Path, config: TrainConfig, *, last: dict[str, Any]) -> list[Checked]:
     """All looks of a run that ended with the look `last`."""
-    content = _read_json(path)
-    try:
-        history = [Checked.of(checked) for checked in content]
-    except (TypeError, KeyError) as error:
-        raise _refusal(path, "altered: not what `georecall train` writes") from error
-    if content[-1:] != [last]:
+    looks = read_json_model(path, StoredHistory, remedy=_way_out(path)).root
+    history = _checked(looks, config, path)
+    if [look.model_dump() for look in looks[-1:]] != [last]:
         raise _refusal(path, "altered: does not end as the run did")
     return history
+
+
+def _checked(looks: Sequence[StoredLook], config: TrainConfig, path: Path) -> list[Checked]:
+    """The looks at an ensemble, if they are of as many members as it has."""
+    members = len(config.members)
+    for number, look in enumerate(looks):
+        if not look.is_of(members):
+            raise _refusal(path, f"look {number}: expected an entry for each of {members} members")
+    return [Checked.of(look.model_dump()) for look in looks]
 
 
 def _save(folder: Path, trainer: Trainer, seconds: float) -> None:
@@ -195,50 +206,56 @@ def _save(folder: Path, trainer: Trainer, seconds: float) -> None:
 
 def _checkpoint(trainer: Trainer, history: list[dict[str, Any]], seconds: float) -> bytes:
     """Model, moments, step and history in one file, so that they belong together."""
-    tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
-    tensors |= {f"optimiser.{name}": value for name, value in trainer.optimiser.state().items()}
-    tensors["losses"] = trainer.losses
+    tensors = _state(trainer, trainer.optimiser.state())
     metadata = {
         "step": str(trainer.step),
         "seconds": repr(seconds),
         "history": json.dumps(history),
         "inputs": _inputs_digest(trainer),
-        "tensors": _tensors_digest(tensors),
     }
-    return save(_on_cpu(tensors), metadata)
+    return save(_on_cpu(tensors), metadata | {HASH: _digest(tensors, metadata)})
 
 
 def _restore(path: Path, trainer: Trainer) -> float:
     """Take a checkpoint over, if there is one; returns the seconds spent before it."""
-    if not path.is_file():
+    if not path.exists():
         return 0.0
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        if metadata["tensors"] != _tensors_digest(tensors):
-            raise _refusal(path, "altered: its tensors do not give the hash it states")
-        if metadata["inputs"] != _inputs_digest(trainer):
+    remedy = f"not a checkpoint of this run; {_way_out(path)}"
+    with open_tensors(path, remedy=remedy) as file:
+        with fields_of(str(path), remedy=remedy):
+            notes = CheckpointNotes.model_validate_strings(file.metadata)
+        if notes.inputs != _inputs_digest(trainer):
             raise FolderError(f"{path}: was trained with another {CONFIG} or {TABLE} than those beside it")
-        trainer.model.load_state_dict(_below("model.", tensors))
-        trainer.optimiser.load_state(_below("optimiser.", tensors))
-        trainer.losses.copy_(tensors["losses"])
-        trainer.step = int(metadata["step"])
-        trainer.history[:] = [Checked.of(checked) for checked in json.loads(metadata["history"])]
-        return float(metadata["seconds"])
-    except KeyError as error:
-        raise _refusal(path, f"not a checkpoint of this run: has no {error}") from error
-    except (SafetensorError, RuntimeError, TypeError) as error:
-        why = " ".join(str(error).split())
-        raise _refusal(path, f"not a checkpoint of this run: {why}") from error
+        tensors = file.expected(_forms(_state(trainer, trainer.optimiser.blank_state())))
+        noted = {name: value for name, value in file.metadata.items() if name != HASH}
+    if notes.sha256 != _digest(tensors, noted):
+        raise _refusal(path, "altered: its content does not give the hash it states")
+    trainer.model.load_state_dict(_below("model.", tensors))
+    trainer.optimiser.load_state(_below("optimiser.", tensors))
+    trainer.losses.copy_(tensors["losses"])
+    trainer.step = notes.step
+    trainer.history[:] = _checked(notes.history, trainer.config, path)
+    return notes.seconds
+
+
+def _state(trainer: Trainer, moments: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a checkpoint: model, moments, and the losses since the last look."""
+    model = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
+    return (
+        model | {f"optimiser.{name}": value for name, value in moments.items()} | {"losses": trainer.losses}
+    )
+
+
+def _forms(tensors: Mapping[str, Tensor]) -> dict[str, TensorForm]:
+    return {name: TensorForm.of(tensor) for name, tensor in tensors.items()}
 
 
 def _inputs_digest(trainer: Trainer) -> str:
     return hashlib.sha256((trainer.config.model_dump_json() + trainer.table.digest()).encode()).hexdigest()
 
 
-def _tensors_digest(tensors: Mapping[str, Tensor]) -> str:
-    digest = hashlib.sha256()
+def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
     for name, value in sorted(_on_cpu(tensors).items()):
         digest.update(name.encode() + value.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
@@ -291,22 +308,18 @@ def _present(path: Path) -> Path:
 
 def _refusal(path: Path, why: str) -> FolderError:
     """What is wrong with a file of a run, and the way out."""
+    return FolderError(f"{path}: {why}; {_way_out(path)}")
+
+
+def _way_out(path: Path) -> str:
+    """What to do about a file of a run that cannot be used."""
     folder = path.parent
     if not (folder / RESULT).is_file():
-        way_out = "was this folder written by `georecall train`?"
-    elif path.name in {CONFIG, TABLE}:
-        way_out = "put it back, or train again into another folder"
-    else:
-        left = " and ".join(str(file) for file in dict.fromkeys((path, folder / RESULT)) if file.is_file())
-        way_out = f"put it back, or delete {left} and train again with `georecall train --resume {folder}`"
-    return FolderError(f"{path}: {why}; {way_out}")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(_present(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise _refusal(path, f"not valid JSON ({error})") from error
+        return "was this folder written by `georecall train`?"
+    if path.name in {CONFIG, TABLE}:
+        return "put it back, or train again into another folder"
+    left = " and ".join(str(file) for file in dict.fromkeys((path, folder / RESULT)) if file.is_file())
+    return f"put it back, or delete {left} and train again with `georecall train --resume {folder}`"
 
 
 def _json(content: Any) -> str:
