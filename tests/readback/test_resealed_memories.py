@@ -56,6 +56,9 @@ STATED: dict[str, tuple[str, Any, str]] = {
     "a margin that is text": ("proofs.0.margin", "big", "proofs.0.margin: expected a valid number, got 'big'"),
     "a margin that proves nothing": ("proofs.0.margin", -1.0, "exact must be False"),
     "other units": ("proofs.1.units", 3, f"proofs.1.units: expected {WIDTH}, got 3"),
+    "errors without a leak": ("proofs.0.errors", {}, "proofs.0.errors.deviation: is missing (and 3 more)"),
+    "a basis of rotated memories": ("proofs.0.basis", "asked", "proofs.0.basis: expected proved, got asked"),
+    "a kernel less": ("proofs.0.kernels", ["sdpa"], "proofs.0.kernels.1: is missing"),
     "a format twice": ("proofs.1.dtype", "float32", "proofs: expected one for each of"),
     "no files": ("files", None, "files: expected a JSON object, got None"),
     "a file without a hash": ("files", {"config.json": ""}, "files.'config.json': must match pattern"),
@@ -138,6 +141,17 @@ def test_the_table_of_another_memory_is_refused(folder):
     refused(folder, "certificate.json", "table.digest: expected ")
 
 
+def test_a_rotation_that_is_not_that_of_the_tensors_is_refused(tmp_path):
+    FactMemory.compile(FACTS, rotate=3).save(tmp_path / "memory")
+    assert FactMemory.load(tmp_path / "memory").ask("Alice", "wife").answer == "Sarah"
+    for seed, says in (
+        (4, "construction.rotation: expected the seed"),
+        (None, "proofs: expected one for each of"),
+    ):
+        state(tmp_path / "memory", "construction.rotation", seed)
+        refused(tmp_path / "memory", "certificate.json", says)
+
+
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 @pytest.mark.parametrize("what", ["hops beyond any machine", "another digest", "NaN"])
 def test_every_command_refuses_in_one_line(command, what, folder, cli):
@@ -152,9 +166,10 @@ def test_every_command_refuses_in_one_line(command, what, folder, cli):
 
 
 def test_a_proof_that_is_not_finite_is_written_as_null_and_read_again(tmp_path):
-    broken = replace(OWN.certificates[2], deviation=math.nan, margin=-math.inf)
-    replace(OWN, certificates=(*OWN.certificates[:2], broken)).save(tmp_path / "memory")
+    *sound, last = OWN.certificates
+    broken = replace(last, errors=replace(last.errors, deviation=math.nan), margin=-math.inf)
+    replace(OWN, certificates=(*sound, broken)).save(tmp_path / "memory")
     text = (tmp_path / "memory" / "certificate.json").read_text()
     assert json.loads(text, parse_constant=pytest.fail)["proofs"][2]["margin"] is None
     found = FactMemory.load(tmp_path / "memory").certificates[2]
-    assert (math.isnan(found.deviation), found.margin, found.exact) == (True, -math.inf, False)
+    assert (math.isnan(found.errors.deviation), found.margin, found.exact) == (True, -math.inf, False)

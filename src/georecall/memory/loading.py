@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from georecall.constructions.budget import require_memory
 from georecall.constructions.chain import Chain
 from georecall.errors import ConstructionError, FolderError
@@ -17,6 +20,9 @@ from georecall.untrusted import place_of, shortened
 
 DERIVED = ("table", "code", "layout")
 """What the certificate says, and table and construction decide."""
+
+CLOSE = 0.02
+"""So far a number of a rotated row may be from what is worked out here: the formats round, and machines differ."""
 
 
 def load_parts(folder: Path) -> dict[str, Any]:
@@ -46,6 +52,7 @@ def _parts(folder: Path) -> dict[str, Any]:
     _check_proofs(sealed, chain, where)
     with open_tensors(folder / files.TENSORS, remedy=files.REMEDY) as file:
         stored = file.expected(architecture.forms(chain, DTYPES[made.dtype]), finite=True)
+    _check_rotation(chain, stored[architecture.embedding], where)
     return {
         "chain": chain,
         "architecture": architecture,
@@ -94,3 +101,14 @@ def _check_proofs(sealed: Sealed, chain: Chain, where: Path) -> None:
                 f"{where}: proofs.{number}.margin: expected a positive margin in the memory's own number format, "
                 f"got {proof.margin}"
             )
+
+
+def _check_rotation(chain: Chain, embedding: Tensor, where: Path) -> None:
+    """Refuse a rotation that is not that of the tensors: an edit would write a row that is turned another way."""
+    if chain.rotation is None:
+        return
+    wanted = torch.from_numpy(chain.control_rows()[: chain.vocabulary.end])
+    if not torch.allclose(embedding[: len(wanted)].double(), wanted, rtol=CLOSE, atol=CLOSE):
+        raise FolderError(
+            f"{where}: construction.rotation: expected the seed by which {files.TENSORS} is rotated, got {chain.rotation}"
+        )
