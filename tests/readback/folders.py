@@ -115,6 +115,10 @@ def make_sweep(folder: Path) -> None:
     run_sweep([*bound_cells(), FailingCell()], folder, engine=SerialEngine(), progress=no_progress)
 
 
+def read_sweep(folder: Path) -> object:
+    return sweep_status(folder), [cell.result(folder) for cell in bound_cells() if cell.is_measured(folder)]
+
+
 def make_report(folder: Path) -> None:
     run_sweep(bound_cells(), folder / "cells", engine=SerialEngine(), progress=no_progress)
     outcome = {"id": "K5", "verdict": "holds", "measured": "all", "preset": "quick", "seconds": 1.5}
@@ -142,7 +146,7 @@ KINDS = {
     "half a run": Kind(
         make=make_half, read=lambda folder: [look.step for look in continue_run(folder)], hashed=False
     ),
-    "sweep": Kind(make=make_sweep, read=lambda folder: sweep_status(folder).to_dict(), hashed=False),
+    "sweep": Kind(make=make_sweep, read=read_sweep, hashed=False),
     "report": Kind(
         make=make_report, read=lambda folder: compare_reports(folder, folder).to_dict(), hashed=False
     ),

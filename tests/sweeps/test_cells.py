@@ -171,9 +171,9 @@ DAMAGE = {
     "another result": (
         "result.json",
         '{"square": "1", "process": 2}',
-        "square: Input should be a valid integer",
+        "square: expected a valid integer, got '1'",
     ),
-    "a result that lacks a number": ("result.json", '{"square": 1}', "process: Field required"),
+    "a result that lacks a number": ("result.json", '{"square": 1}', "process: is missing"),
     "a result with more than there should be": (
         "result.json",
         '{"square": 1, "process": 2, "cube": 1}',

@@ -143,10 +143,10 @@ class Cell(BaseModel, ABC, Generic[ResultT]):
         """
         path = root / self.folder_name / RESULT
         content = read_cell_file(path, self.config)
-        about = about_of(content, path)
         found = {name: value for name, value in content.items() if name not in About.model_fields}
         with fields_of(str(path), remedy=again(path.parent)):
-            return Measured(cell=self, result=self.result_type().read(found), about=about)
+            result = self.result_type().read(found)
+        return Measured(cell=self, result=result, about=about_of(content, path))
 
 
 def read_cell_file(path: Path, config: dict[str, Any]) -> dict[str, Any]:
