@@ -295,11 +295,11 @@ def test_nothing_of_before_stands_beside_figures_that_are_half_written(probe, mo
 
 
 TEMPLATES = {
-    "missing": (None, ["s.json: expected a file of templates"]),
+    "missing": (None, ["s.json: missing; expected a file of templates"]),
     "not JSON": ("{", ["s.json: is not JSON"]),
-    "a list": ("[]", ["s.json: the whole file: "]),
+    "a list": ("[]", ["s.json: expected a JSON object, got []"]),
     "a sentence for a list": ('{"relations": {"home": "{subject}"}}', ["s.json: relations.home: "]),
-    "another key": ('{"relation": {}}', ["s.json: relation: ", "not permitted"]),
+    "another key": ('{"relation": {}}', ["s.json: relation: is not expected here"]),
     "an unknown relation": (
         '{"relations": {"job": ["{subject}"]}}',
         ["s.json: ", "'home', 'tongue'", "'job'"],

@@ -28,6 +28,8 @@ from georecall.training.runs import continue_run, describe_run, load_run, start_
 FACTS = WORLDS["family"].table
 WORLD = random_bijections(6, 2, rng=np.random.default_rng(0))
 RECIPE = TrainConfig(dim=4, width=7, seeds=2, steps=12, check_every=4, margin=None)
+CLAIMED = {"margin", "exact_dtypes", "basis", "asked", "steps"}
+"""What `info` takes from the certificate on trust."""
 STATES = np.arange(2 * 5 * 3, dtype=np.float32).reshape(2, 5, 3)
 
 
@@ -74,7 +76,7 @@ def read_memory(folder: Path) -> object:
     memory = FactMemory.load(folder)
     info = memory.info().to_dict()
     return (
-        {name: value for name, value in info.items() if name not in {"margin", "exact_dtypes"}},
+        {name: value for name, value in info.items() if name not in CLAIMED},
         {name: tensor.tolist() for name, tensor in memory.tensors.items()},
         memory.ask("Alice", "wife", "mother"),
         memory.edit("Alice", "wife", "Grace").ask("Alice", "wife"),

@@ -57,7 +57,7 @@ STATED: dict[str, tuple[str, Any, str]] = {
     "a margin that proves nothing": ("proofs.0.margin", -1.0, "exact must be False"),
     "other units": ("proofs.1.units", 3, f"proofs.1.units: expected {WIDTH}, got 3"),
     "errors without a leak": ("proofs.0.errors", {}, "proofs.0.errors.deviation: is missing (and 3 more)"),
-    "a basis of rotated memories": ("proofs.0.basis", "asked", "proofs.0.basis: expected proved, got asked"),
+    "a basis of rotated memories": ("proofs.0.basis", "asked", "0 of 0 steps asked is not 'asked'"),
     "a kernel less": ("proofs.0.kernels", ["sdpa"], "proofs.0.kernels.1: is missing"),
     "a format twice": ("proofs.1.dtype", "float32", "proofs: expected one for each of"),
     "no files": ("files", None, "files: expected a JSON object, got None"),

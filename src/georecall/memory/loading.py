@@ -110,5 +110,6 @@ def _check_rotation(chain: Chain, embedding: Tensor, where: Path) -> None:
     wanted = torch.from_numpy(chain.control_rows()[: chain.vocabulary.end])
     if not torch.allclose(embedding[: len(wanted)].double(), wanted, rtol=CLOSE, atol=CLOSE):
         raise FolderError(
-            f"{where}: construction.rotation: expected the seed by which {files.TENSORS} is rotated, got {chain.rotation}"
+            f"{where}: construction.rotation: expected the seed by which {files.TENSORS} is rotated, "
+            f"got {chain.rotation}"
         )

@@ -64,7 +64,14 @@ class Proof(Stored):
     exact: bool
 
     @model_validator(mode="after")
-    def _check_exact(self) -> "Proof":
+    def _check_together(self) -> "Proof":
+        counts = {
+            "proved": self.asked == self.steps == 0,
+            "asked": 0 < self.asked == self.steps,
+            "sampled": 0 < self.asked < self.steps,
+        }
+        if not counts[self.basis]:
+            raise ValueError(f"{self.asked} of {self.steps} steps asked is not {self.basis!r}")
         if self.exact != self.certificate().exact:
             raise ValueError(f"exact must be {not self.exact} with a margin of {self.margin}, {self.basis}")
         return self
