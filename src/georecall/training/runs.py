@@ -76,7 +76,7 @@ def start_run(folder: Path, table: FactTable, config: TrainConfig, *, replace: b
     questions_of(table, config)
     tidy(folder.resolve().parent)
     with whole_folder(folder, kind=RUN, replace=replace, wait=0.0) as draft:
-        write_text(draft / CONFIG, _json(config.model_dump(mode="json")))
+        (draft / CONFIG).write_text(_json(config.model_dump(mode="json")), encoding="utf-8")
         write_parquet(table, draft / TABLE)
 
 
