@@ -33,7 +33,7 @@ WIDTH = OWN.chain.width
 STATED: dict[str, tuple[str, Any, str]] = {
     "no hops": ("construction.hops", 0, "construction.hops: expected a value greater than or equal to 1, got 0"),
     "hops beyond any machine": ("construction.hops", 10**9, "construction: the layer has"),
-    "hops of 300 digits": ("construction.hops", 10**300, "construction: the layer has"),
+    "hops of 300 digits": ("construction.hops", 10**300, "construction.hops: expected a value less than"),
     "more hops than the model": ("construction.hops", 4, "layout.positions: expected (36, 46)"),
     "fewer hops than the model": ("construction.hops", 2, "layout."),
     "hops as text": ("construction.hops", "3", "construction.hops: expected a valid integer, got '3'"),

@@ -21,7 +21,7 @@ class ConstructionStated(Stored):
 
     name: Literal["chain of thought"] = "chain of thought"
     architecture: Literal["opt", "llama"]
-    hops: Annotated[int, Field(ge=1)]
+    hops: Annotated[int, Field(ge=1, lt=1 << 63)]
     levels: Annotated[int, Field(ge=2, le=MAX_LEVELS)]
     rotation: Count | None
     dtype: Literal["float32", "bfloat16", "float16"]

@@ -8,7 +8,7 @@ from georecall.constructions.prompts import context
 
 Mode = Literal["direct", "cot"]
 Freeze = Literal["none", "subjects", "inputs", "inputs+unembedding"]
-Size = Annotated[int, Field(ge=1)]
+Size = Annotated[int, Field(ge=1, lt=1 << 63)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
