@@ -113,11 +113,10 @@ def test_a_claim_that_cannot_be_shown_is_refused(cli, arguments, says):
 
 
 def test_a_figure_that_fails_is_one_line_and_takes_nothing_with_it(cli, monkeypatch):
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("no ink\nat all")
 
-    monkeypatch.setattr("georecall.report.writing.claim_figure", fail)
-    monkeypatch.setattr("georecall.report.page.claim_figure", fail)
+    set_claims(monkeypatch, replace(_claim("S1", "holds"), figure=fail))
     result = cli("reproduce", "--claims", "S1")
     assert result.code == 0
     assert "note: S1: cannot be drawn: no ink\n" in result.err

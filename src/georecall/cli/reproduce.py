@@ -127,20 +127,22 @@ def _show_one(claims: tuple["Claim", ...], preset: str, folder: Path, *, json: b
 
     if len(claims) != 1:
         raise GeorecallError(f"expected one claim to show, got {len(claims)}")
-    outcome = claims[0].standing(checked_preset(preset), folder / CELLS)
+    (claim,) = claims
+    outcome = claim.standing(checked_preset(preset), folder / CELLS)
     if json:
         print_json(outcome.to_dict())
         return
-    print_line(f"{outcome.id}  {outcome.claim.statement}")
-    said = {
-        "verdict": f"{outcome.verdict}, at the preset {preset}",
-        "key figure": outcome.judgement.key,
-        "criterion": outcome.claim.criterion,
-        "source": outcome.claim.source,
-        **{name[0].lower() + name[1:]: value for name, value in what_was_run(outcome).items()},
-    }
+    print_line(f"{claim.id}  {claim.statement}")
     print_line()
-    print_pairs(said)
+    print_pairs(
+        {
+            "verdict": f"{outcome.verdict}, at the preset {preset}",
+            "key figure": outcome.judgement.key,
+            "criterion": claim.criterion,
+            "source": claim.source,
+            **{name[0].lower() + name[1:]: value for name, value in what_was_run(outcome).items()},
+        }
+    )
     print_heading("Measured")
     for finding in outcome.judgement.findings:
         if finding.world:
