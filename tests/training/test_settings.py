@@ -1,12 +1,13 @@
 """A wrong request is refused before any work, with a line for each of its problems."""
 
 import math
+from types import SimpleNamespace
 
+import psutil
 import pytest
 import torch
 from recipes import recipe
 
-from georecall.constructions import budget
 from georecall.errors import FolderError, TrainingError
 from georecall.training.config import TrainConfig
 from georecall.training.settings import check_all, check_room, check_world, checked_config, checked_device
@@ -138,13 +139,13 @@ def test_a_device_that_the_machine_has_is_given_back():
     "fields", [{"dim": 10**9}, {"width": 10**12}, {"seeds": 10**12}, {"dim": 10**6, "attention": "learned"}]
 )
 def test_an_ensemble_that_does_not_fit_in_memory_is_refused(fields, monkeypatch):
-    monkeypatch.setattr(budget.os, "sysconf", {"SC_PHYS_PAGES": 2**21, "SC_PAGE_SIZE": 2**12}.get)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**33))
     with pytest.raises(TrainingError, match=r"expected an ensemble that fits in memory, got .* members"):
         check_room(recipe(**fields), subjects=4, relations=2, attributes=4)
 
 
 def test_the_weights_that_memory_is_counted_for_are_those_of_the_ensemble(monkeypatch):
-    monkeypatch.setattr(budget.os, "sysconf", {"SC_PHYS_PAGES": 0, "SC_PAGE_SIZE": 1}.get)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     config = recipe(attention="learned", dim=4, width=7, seeds=3)
     weights = 3 * ((5 + 2 + 2) * 4 + 5 * 4 + 4 * 16 + 7 * 8)
     says = f"3 members with {weights:,} weights: training needs {16 * weights:,} bytes"
