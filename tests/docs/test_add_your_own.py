@@ -7,12 +7,17 @@ import pytest
 
 import georecall.claims
 import specimens
+from cases import WORLDS
 from documents import ROOT, blocks
 from georecall.claims import find_claims, registry, reproduce
+from georecall.constructions.one_hop import OneHop
 from georecall.dissection import Specimen
 from georecall.dissection.dissection import Dissection, analyses_of
 from georecall.dissection.study import Study
+from georecall.models.architecture import DTYPES
+from georecall.models.architectures import ARCHITECTURES
 from georecall.progress import no_progress
+from georecall.theory import code_registry
 
 BY_TITLE = {block.title: block.text for block in blocks(ROOT / "docs" / "add_your_own.md", "python")}
 
@@ -51,3 +56,30 @@ def test_the_analysis_is_made_told_and_read_back():
     assert told.controls[0].value == pytest.approx(float(found.spread.mean))
     again = lengths.read(found.to_dict())
     np.testing.assert_array_equal(again.mean_length.values, found.mean_length.values)
+
+
+@pytest.fixture
+def repeated_code(monkeypatch):
+    """The code of the page, in the registry."""
+    names = vars(code_registry) | {"CODES": dict(code_registry.CODES)}
+    exec(BY_TITLE["src/georecall/theory/repeated_code.py"], names)  # noqa: S102 - our own page
+    exec(BY_TITLE["src/georecall/theory/code_registry.py"], names)  # noqa: S102 - our own page
+    monkeypatch.setattr(code_registry, "CODES", names["CODES"])
+
+
+@pytest.mark.usefixtures("repeated_code")
+def test_the_code_doubles_dimension_and_margin():
+    table = WORLDS["bijections"].table
+    plain, doubled = OneHop(table), OneHop(table, code_name="repeated")
+    assert doubled.size.dimension == 2 * plain.size.dimension
+    assert doubled.weights().embedding.shape[1] == doubled.size.dimension
+    assert doubled.code.margin() == 2 * plain.code.margin()
+
+
+@pytest.mark.usefixtures("repeated_code")
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_chain_with_the_code_is_proved_in_every_format(arch):
+    architecture = ARCHITECTURES[arch]
+    chain = architecture.chain_class(WORLDS["missing facts"].table, 2, levels=3, code_name="repeated")
+    tensors = architecture.tensors(chain)
+    assert all(architecture.certify(chain, tensors, dtype).exact for dtype in DTYPES.values())

@@ -40,6 +40,7 @@ class Associative(KeyedBySubject):
             n_entities=self._n_entities,
             n_attributes=self.unknown,
             levels=self.levels,
+            code_name=self.code_name,
         )
 
     @cached_property

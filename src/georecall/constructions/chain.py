@@ -13,7 +13,8 @@ from georecall.constructions.rotation import random_rotation
 from georecall.errors import ConstructionError
 from georecall.facts.table import FactTable
 from georecall.facts.vocabulary import Vocabulary
-from georecall.theory.codes import CompositionCode
+from georecall.theory.code import Code
+from georecall.theory.code_registry import COMPOSITION, shortest_code
 
 NAME_SCORE, END_SCORE = 4.0, 2.0
 """Scale of ⟨C(a), y⟩, and the score of the end: a selected name has at least 4, a silent output 0."""
@@ -46,6 +47,7 @@ class Chain(ABC):
     table: FactTable
     hops: int
     levels: int = field(default=2, kw_only=True)
+    code_name: str = field(default=COMPOSITION, kw_only=True)
     rotation: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -92,9 +94,9 @@ class Chain(ABC):
     # Sizes
 
     @cached_property
-    def code(self) -> CompositionCode:
+    def code(self) -> Code:
         """The code of the entities; the unknown has codeword 0, entity e has codeword e + 1."""
-        return CompositionCode.shortest(self.n_entities + 1, self.levels)
+        return shortest_code(self.n_entities + 1, self.levels, name=self.code_name)
 
     @property
     def n_relations(self) -> int:
@@ -151,7 +153,7 @@ class Chain(ABC):
     @cached_property
     def codewords(self) -> Int8[np.ndarray, "names places"]:
         """Codewords of the unknown and of every entity, in this order."""
-        return self.code.unrank(np.arange(self.n_entities + 1))
+        return self.code.first_words(self.n_entities + 1)
 
     def entity_rows(self, entities: slice) -> Float64[np.ndarray, "entities dim"]:
         """Embeddings of a range of entities: the superpositions of their answers."""
@@ -200,7 +202,7 @@ class Chain(ABC):
         """Reads the flag of every block: 1 where the block of the token read says "closed", 0 for "open"."""
         flags = np.zeros((self.n_relations, self.width))
         relations = np.arange(self.n_relations)
-        flags[relations, relations * self.code.length + self._flag] = 1
+        flags[relations, relations * self.code.length + self.code.flag] = 1
         return self._rows(blocks=flags)
 
     def inhibition(self) -> Float64[np.ndarray, "dim relations"]:
@@ -229,14 +231,9 @@ class Chain(ABC):
             rows[:, self.layout[name]] = part
         return rows if self._rotation is None else rows @ self._rotation.T
 
-    @property
-    def _flag(self) -> int:
-        """The place of a block that is 1 in C(unknown) and 0 in C': the first place of level 1."""
-        return self.code.composition[0]
-
     def _gate_patterns(self) -> tuple[Float64[np.ndarray, "places"], Float64[np.ndarray, "places"]]:
         """C(unknown) and C'."""
         closed = self.codewords[0].astype(np.float64)
-        opened = closed.copy()
-        opened[[self._flag - 1, self._flag]] = closed[[self._flag, self._flag - 1]]
+        opened, flag = closed.copy(), self.code.flag
+        opened[[flag - 1, flag]] = closed[[flag, flag - 1]]
         return closed, opened

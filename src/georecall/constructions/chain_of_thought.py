@@ -23,7 +23,9 @@ class ChainOfThought(Chain):
     @property
     def size(self) -> ConstructionSize:
         """Predicted sizes, which the weights have exactly."""
-        return chain_of_thought_size(self.n_entities, self.n_relations, self.hops, levels=self.levels)
+        return chain_of_thought_size(
+            self.n_entities, self.n_relations, self.hops, levels=self.levels, code_name=self.code_name
+        )
 
     @property
     def layout(self) -> ResidualLayout:

@@ -34,7 +34,14 @@ class Direct(SingleAnswer):
     def size(self) -> ConstructionSize:
         """Predicted sizes."""
         n_subjects, n_relations = self.table.answers.shape
-        return direct_size(n_subjects, n_relations, self.hops, n_attributes=self.unknown, levels=self.levels)
+        return direct_size(
+            n_subjects,
+            n_relations,
+            self.hops,
+            n_attributes=self.unknown,
+            levels=self.levels,
+            code_name=self.code_name,
+        )
 
     @cached_property
     def layout(self) -> ResidualLayout:
@@ -53,14 +60,15 @@ class Direct(SingleAnswer):
         require_memory(self.size.parameters, what=f"the direct construction for {self.hops} hops")
         dim, width, output = self.layout.dim, self.layout["blocks"].stop, self.layout["output"]
         n_subjects, n_relations = self.table.answers.shape
+        words = self.code.first_words(self.unknown + 1)
         embedding = np.zeros((n_subjects + n_relations, dim))
-        embedding[:n_subjects, :width] = self.code.unrank(self._answers()).reshape(n_subjects, -1)
+        embedding[:n_subjects, :width] = words[self._answers()].reshape(n_subjects, -1)
         # Relations are read but never answer, so they may use the first R places of the blocks.
         embedding[n_subjects:, :n_relations] = np.eye(n_relations)
         write = np.zeros((dim, width))
         write[output] = np.tile(np.eye(self.code.length), (1, self._n_sequences))
         unembedding = np.zeros((self.unknown + 1, dim))
-        unembedding[:, output] = self.code.unrank(np.arange(self.unknown + 1))
+        unembedding[:, output] = words
         heads = tuple(self._head(hop, mismatch) for hop, mismatch in enumerate(self._mismatches()))
         mlp = Mlp(w1=np.eye(width, dim), b1=np.zeros(width), w2=write, b2=np.zeros(dim))
         return TransformerWeights(
@@ -84,6 +92,8 @@ class Direct(SingleAnswer):
     def _head(self, hop: int, mismatch: Float64[np.ndarray, "sequences relations"]) -> Head:
         n_relations = mismatch.shape[1]
         inhibit = np.zeros((self.layout.dim, n_relations))
-        inhibit[self.layout["blocks"]] = -(self.levels - 1) * np.repeat(mismatch, self.code.length, axis=0)
+        inhibit[self.layout["blocks"]] = -(self.code.levels - 1) * np.repeat(
+            mismatch, self.code.length, axis=0
+        )
         value = np.eye(n_relations, self.layout.dim)
         return reading_head(self._positions(), reads=self._reads(hop), value=value, output=inhibit)

@@ -10,7 +10,8 @@ from georecall.constructions.budget import require_memory
 from georecall.constructions.one_hop import OneHop, inhibitions, selecting_layer
 from georecall.constructions.weights import TransformerWeights
 from georecall.errors import ConstructionError
-from georecall.theory.codes import CompositionCode
+from georecall.theory.code import Code
+from georecall.theory.code_registry import shortest_code
 from georecall.theory.sizes import ConstructionSize, disjoint_one_hop_size
 
 
@@ -50,26 +51,28 @@ class DisjointOneHop(OneHop):
             n_attributes=self._largest,
             n_outputs=self.unknown,
             levels=self.levels,
+            code_name=self.code_name,
         )
 
     @cached_property
-    def code(self) -> CompositionCode:
+    def code(self) -> Code:
         """The code of the largest attribute set and the unknown, which has codeword 0."""
-        return CompositionCode.shortest(self._largest + 1, self.levels)
+        return shortest_code(self._largest + 1, self.levels, name=self.code_name)
 
     def weights(self) -> TransformerWeights:
         """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
         dim, n_relations, places = self.layout.dim, len(self.table.relations), self.code.length
         numbers = np.append(self._numbers, 0)[self.table.answers]
-        subjects = self.code.unrank(numbers).reshape(-1, dim).astype(np.float64)
+        words = self.code.first_words(self._largest + 1).astype(np.float64)
+        subjects = words[numbers].reshape(-1, dim)
         unembedding = np.zeros((self.unknown + 1, n_relations, places))
         answering = self._answers_to.any(axis=0)
         relation = self._answers_to.argmax(axis=0)[answering]
-        unembedding[np.flatnonzero(answering), relation] = self.code.unrank(self._numbers[answering])
-        unembedding[self.unknown] = self.code.unrank(np.zeros(1, dtype=np.int64))
+        unembedding[np.flatnonzero(answering), relation] = words[self._numbers[answering]]
+        unembedding[self.unknown] = words[0]
         return TransformerWeights(
-            embedding=np.concatenate([subjects, inhibitions(n_relations, places, self.levels)]),
+            embedding=np.concatenate([subjects, inhibitions(n_relations, places, self.code.levels)]),
             positions=np.zeros((2, dim)),
             layers=(selecting_layer(np.eye(dim)),),
             unembedding=unembedding.reshape(-1, dim),

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from georecall.constructions.single_answer import SingleAnswer
-from georecall.theory.codes import CompositionCode
+from georecall.theory.code import Code
+from georecall.theory.code_registry import shortest_code
 
 
 @dataclass(frozen=True)
@@ -15,9 +16,9 @@ class KeyedBySubject(SingleAnswer):
     """Codewords belong to entities here, so that an answer can be looked up again; the unknown has the last one."""
 
     @cached_property
-    def code(self) -> CompositionCode:
+    def code(self) -> Code:
         """The code of the entities and of the unknown."""
-        return CompositionCode.shortest(self._n_entities + 1, self.levels)
+        return shortest_code(self._n_entities + 1, self.levels, name=self.code_name)
 
     @property
     def _n_entities(self) -> int:
@@ -25,7 +26,7 @@ class KeyedBySubject(SingleAnswer):
 
     @cached_property
     def _codewords(self) -> Float64[np.ndarray, "names places"]:
-        return self.code.unrank(np.arange(self._n_entities + 1)).astype(np.float64)
+        return self.code.first_words(self._n_entities + 1).astype(np.float64)
 
     @property
     def _unknown_codeword(self) -> Float64[np.ndarray, "places"]:

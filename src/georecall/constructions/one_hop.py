@@ -36,7 +36,9 @@ class OneHop(SingleAnswer):
     def size(self) -> ConstructionSize:
         """Predicted sizes."""
         n_subjects, n_relations = self.table.answers.shape
-        return one_hop_size(n_subjects, n_relations, n_attributes=self.unknown, levels=self.levels)
+        return one_hop_size(
+            n_subjects, n_relations, n_attributes=self.unknown, levels=self.levels, code_name=self.code_name
+        )
 
     @property
     def layout(self) -> ResidualLayout:
@@ -47,13 +49,16 @@ class OneHop(SingleAnswer):
         """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
         dim, places = self.layout.dim, self.code.length
-        subjects = self.code.unrank(self._outputs(self.table.answers)).reshape(-1, dim).astype(np.float64)
+        words = self.code.first_words(self.unknown + 1).astype(np.float64)
+        subjects = words[self._outputs(self.table.answers)].reshape(-1, dim)
         fold = np.tile(np.eye(places), (1, len(self.table.relations)))
         return TransformerWeights(
-            embedding=np.concatenate([subjects, inhibitions(len(self.table.relations), places, self.levels)]),
+            embedding=np.concatenate(
+                [subjects, inhibitions(len(self.table.relations), places, self.code.levels)]
+            ),
             positions=np.zeros((2, dim)),
             layers=(selecting_layer(fold),),
-            unembedding=self.code.unrank(np.arange(self.unknown + 1)).astype(np.float64),
+            unembedding=words,
             residual=False,
         )
 

@@ -40,6 +40,7 @@ class Reembedding(KeyedBySubject):
             n_entities=self._n_entities,
             n_attributes=self.unknown,
             levels=self.levels,
+            code_name=self.code_name,
         )
 
     @cached_property
@@ -77,7 +78,7 @@ class Reembedding(KeyedBySubject):
         write = np.zeros((dim, width))
         write[self.layout[f"code {hop}"]] = np.tile(np.eye(places), (1, n_relations))
         inhibit = np.zeros((dim, n_relations))
-        inhibit[held] = -(self.levels - 1) * np.repeat(1 - np.eye(n_relations), places, axis=0)
+        inhibit[held] = -(self.code.levels - 1) * np.repeat(1 - np.eye(n_relations), places, axis=0)
         mlp = Mlp(w1=select, b1=np.zeros(width), w2=write, b2=np.zeros(dim))
         return Layer(heads=(self._head(hop - 1, inhibit),), mlp=mlp)
 

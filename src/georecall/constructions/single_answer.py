@@ -13,7 +13,8 @@ from georecall.constructions.weights import TransformerWeights
 from georecall.errors import ConstructionError
 from georecall.facts.queries import Queries, gold_paths
 from georecall.facts.table import FactTable
-from georecall.theory.codes import CompositionCode
+from georecall.theory.code import Code
+from georecall.theory.code_registry import COMPOSITION, shortest_code
 from georecall.theory.sizes import ConstructionSize
 
 
@@ -28,6 +29,7 @@ class SingleAnswer(ABC):
     table: FactTable
     hops: int = field(default=1, kw_only=True)
     levels: int = field(default=2, kw_only=True)
+    code_name: str = field(default=COMPOSITION, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the number of hops."""
@@ -49,9 +51,9 @@ class SingleAnswer(ABC):
         """The weights; ConstructionError if they do not fit in memory."""
 
     @cached_property
-    def code(self) -> CompositionCode:
+    def code(self) -> Code:
         """The code of the attributes and of the unknown: output a has codeword a."""
-        return CompositionCode.shortest(self.unknown + 1, self.levels)
+        return shortest_code(self.unknown + 1, self.levels, name=self.code_name)
 
     @property
     def unknown(self) -> int:

@@ -8,19 +8,19 @@ import numpy as np
 from jaxtyping import Bool, Int, Int8, Int64
 
 from georecall.errors import CodeError
+from georecall.theory.code import Code
 
 MAX_LEVELS = 127  # every level then fits int8
 _CHUNK = 1 << 15  # codewords worked on at once: bounds the memory and stays in the cache
 
 
 @dataclass(frozen=True)
-class CompositionCode:
+class CompositionCode(Code):
     """All arrangements of a multiset that holds level l exactly `composition[l]` times.
 
-    Codeword C(a) is arrangement number a in lexicographic order. All codewords have the same sum and the
-    same squared norm, so ⟨C(a),C(a)⟩ − ⟨C(a),C(b)⟩ = ½‖C(a) − C(b)‖² ≥ `margin()` for a ≠ b, and the largest
-    inner product decodes exactly. Raises CodeError unless there are 2 to 127 levels, no negative count, and
-    at least two levels that occur. Source: docs/theory.md §2.
+    Codeword C(a) is arrangement number a in lexicographic order, so the levels of C(0) ascend. Raises CodeError
+    unless there are 2 to 127 levels, no negative count, and at least two levels that occur. Source:
+    docs/theory.md §2.
     """
 
     composition: tuple[int, ...]
@@ -54,21 +54,6 @@ class CompositionCode:
         return cls(tuple(each + (level < surplus) for level in range(levels)))
 
     @property
-    def length(self) -> int:
-        """Places of a codeword, p."""
-        return sum(self.composition)
-
-    @property
-    def levels(self) -> int:
-        """Size of the alphabet 0 … L−1, whether or not every level occurs."""
-        return len(self.composition)
-
-    @property
-    def highest_level(self) -> int:
-        """c_max, the highest level that occurs; of more levels than places the upper ones do not."""
-        return int(np.flatnonzero(self.composition)[-1])
-
-    @property
     def capacity(self) -> int:
         """Number of codewords, p! / Π_l composition[l]!, exact."""
         places, capacity = 0, 1
@@ -76,26 +61,6 @@ class CompositionCode:
             places += count
             capacity *= math.comb(places, count)
         return capacity
-
-    @property
-    def level_sum(self) -> int:
-        """Sum of the entries of every codeword."""
-        return sum(level * count for level, count in enumerate(self.composition))
-
-    @property
-    def squared_norm(self) -> int:
-        """⟨C(a),C(a)⟩, the same for every codeword."""
-        return sum(level**2 * count for level, count in enumerate(self.composition))
-
-    @property
-    def bits_per_symbol(self) -> float:
-        """log2 L, the bits that one entry of a codeword takes."""
-        return math.log2(self.levels)
-
-    @property
-    def bits_per_codeword(self) -> float:
-        """p·log2 L, the bits that one stored fact takes."""
-        return self.length * self.bits_per_symbol
 
     def margin(self) -> int:
         """Least ⟨C(a),C(a)⟩ − ⟨C(a),C(b)⟩ over all a ≠ b: g², g the least gap between levels that occur.

@@ -4,14 +4,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from georecall.errors import GeorecallError
-from georecall.theory.codes import CompositionCode
+from georecall.theory.code_registry import COMPOSITION, shortest_code
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstructionSize:
     """Size of a construction: `width` hidden units in its widest layer, `parameters` in all weights and biases.
 
-    `code_length` is p, the places of a codeword.
+    `code_length` is p, the places of a codeword of the code that is named (`theory.code_registry`).
     """
 
     code_length: int
@@ -26,7 +26,12 @@ class ConstructionSize:
 
 
 def one_hop_size(
-    n_subjects: int, n_relations: int, *, n_attributes: int | None = None, levels: int = 2
+    n_subjects: int,
+    n_relations: int,
+    *,
+    n_attributes: int | None = None,
+    levels: int = 2,
+    code_name: str = COMPOSITION,
 ) -> ConstructionSize:
     """One hop: d = width = R·p, for p = length of a code of the A attributes and the unknown (default A = N).
 
@@ -34,7 +39,7 @@ def one_hop_size(
     """
     _check(n_subjects, n_relations, 1, n_attributes)
     outputs = (n_subjects if n_attributes is None else n_attributes) + 1
-    p = CompositionCode.shortest(outputs, levels).length
+    p = shortest_code(outputs, levels, name=code_name).length
     dim = n_relations * p
     rows = n_subjects + n_relations + 2
     return ConstructionSize(
@@ -53,6 +58,7 @@ def disjoint_one_hop_size(
     n_attributes: int | None = None,
     n_outputs: int | None = None,
     levels: int = 2,
+    code_name: str = COMPOSITION,
 ) -> ConstructionSize:
     """One hop where each relation has up to A attributes of its own: d = width = R·p, p for A + 1 names.
 
@@ -61,7 +67,7 @@ def disjoint_one_hop_size(
     """
     _check(n_subjects, n_relations, 1, n_attributes)
     each = n_subjects if n_attributes is None else n_attributes
-    p = CompositionCode.shortest(each + 1, levels).length
+    p = shortest_code(each + 1, levels, name=code_name).length
     dim = n_relations * p
     rows = n_subjects + n_relations + 2
     outputs = (n_relations * each if n_outputs is None else n_outputs) + 1
@@ -75,7 +81,13 @@ def disjoint_one_hop_size(
 
 
 def direct_size(
-    n_subjects: int, n_relations: int, hops: int, *, n_attributes: int | None = None, levels: int = 2
+    n_subjects: int,
+    n_relations: int,
+    hops: int,
+    *,
+    n_attributes: int | None = None,
+    levels: int = 2,
+    code_name: str = COMPOSITION,
 ) -> ConstructionSize:
     """Direct k hops: d = (R^k + 1)·p + k + 1, width R^k·p.
 
@@ -83,7 +95,7 @@ def direct_size(
     """
     _check(n_subjects, n_relations, hops, n_attributes)
     outputs = (n_subjects if n_attributes is None else n_attributes) + 1
-    p = CompositionCode.shortest(outputs, levels).length
+    p = shortest_code(outputs, levels, name=code_name).length
     width = n_relations**hops * p
     dim = width + p + hops + 1
     rows = n_subjects + n_relations + (hops + 1) + outputs
@@ -104,6 +116,7 @@ def associative_size(
     n_entities: int | None = None,
     n_attributes: int | None = None,
     levels: int = 2,
+    code_name: str = COMPOSITION,
 ) -> ConstructionSize:
     """Deep associative k hops: k layers of width N·R, d = (k + 1)·(p + R + 1).
 
@@ -113,7 +126,7 @@ def associative_size(
     _check(n_subjects, n_relations, hops, n_entities)
     names = (n_subjects if n_entities is None else n_entities) + 1
     outputs = names if n_attributes is None else n_attributes + 1
-    p = CompositionCode.shortest(names, levels).length
+    p = shortest_code(names, levels, name=code_name).length
     width = n_subjects * n_relations
     dim = (hops + 1) * (p + n_relations + 1)
     rows = n_subjects + n_relations + (hops + 1) + outputs
@@ -131,6 +144,7 @@ def reembedding_size(
     n_entities: int | None = None,
     n_attributes: int | None = None,
     levels: int = 2,
+    code_name: str = COMPOSITION,
 ) -> ConstructionSize:
     """Re-embedding k hops: k layers of R·p units that select and k − 1 of N that re-embed, N + R·p a hop.
 
@@ -140,7 +154,7 @@ def reembedding_size(
     _check(n_subjects, n_relations, hops, n_entities)
     names = (n_subjects if n_entities is None else n_entities) + 1
     outputs = names if n_attributes is None else n_attributes + 1
-    p = CompositionCode.shortest(names, levels).length
+    p = shortest_code(names, levels, name=code_name).length
     blocks = n_relations * p
     dim = hops * (blocks + p) + n_relations + hops + 1
     rows = n_subjects + n_relations + (hops + 1) + outputs
@@ -156,7 +170,7 @@ def reembedding_size(
 
 
 def chain_of_thought_size(
-    n_entities: int, n_relations: int, hops: int, *, levels: int = 2
+    n_entities: int, n_relations: int, hops: int, *, levels: int = 2, code_name: str = COMPOSITION
 ) -> ConstructionSize:
     """Chain of thought of up to K hops: d = (R + 1)·p + 2(K + 1), width R·p.
 
@@ -164,7 +178,7 @@ def chain_of_thought_size(
     its answers. Raises as `one_hop_size`. Source: docs/theory.md §4.
     """
     _check(n_entities, n_relations, hops, None)
-    p = CompositionCode.shortest(n_entities + 1, levels).length
+    p = shortest_code(n_entities + 1, levels, name=code_name).length
     context = 2 * (hops + 1)
     width = n_relations * p
     dim = width + p + context
