@@ -17,7 +17,7 @@ from georecall.constructions.certificate import (
 )
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import DTYPES
-from georecall.models.opt import OPT
+from georecall.models.architectures.opt import OPT
 from georecall.storage.tensors import TensorSource
 
 CHAIN = ChainOfThought(WORLDS["bijections"].table, 3)

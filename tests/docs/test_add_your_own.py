@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import georecall.claims
+import georecall.models.architectures
 import specimens
 from cases import WORLDS
 from documents import ROOT, blocks
@@ -14,6 +15,9 @@ from georecall.constructions.one_hop import OneHop
 from georecall.dissection import Specimen
 from georecall.dissection.dissection import Dissection, analyses_of
 from georecall.dissection.study import Study
+from georecall.explorer.memories import memory_exhibit
+from georecall.memory import FactMemory
+from georecall.memory.trace import trace
 from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
 from georecall.progress import no_progress
@@ -83,3 +87,36 @@ def test_a_chain_with_the_code_is_proved_in_every_format(arch):
     chain = architecture.chain_class(WORLDS["missing facts"].table, 2, levels=3, code_name="repeated")
     tensors = architecture.tensors(chain)
     assert all(architecture.certify(chain, tensors, dtype).exact for dtype in DTYPES.values())
+
+
+@pytest.fixture
+def mistral(tmp_path, monkeypatch):
+    """The architectures, with the file of the page in the package."""
+    text = BY_TITLE["src/georecall/models/architectures/mistral.py"]
+    (tmp_path / "mistral.py").write_text(text, encoding="utf-8")
+    package = georecall.models.architectures
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    yield
+    sys.modules.pop(f"{package.__name__}.mistral", None)
+
+
+@pytest.mark.usefixtures("mistral")
+def test_the_architecture_is_certified_saved_and_answers(tmp_path):
+    assert list(ARCHITECTURES) == ["opt", "llama", "mistral"]
+    table = WORLDS["missing facts"].table
+    FactMemory.compile(table, hops=2, arch="mistral").save(tmp_path / "memory")
+    memory = FactMemory.load(tmp_path / "memory")
+    assert type(memory.model()).__name__ == "MistralForCausalLM"
+    assert memory.certificate.exact
+    assert memory.verify().ok
+
+
+@pytest.mark.usefixtures("mistral")
+def test_the_architecture_is_traced_and_explored():
+    table = WORLDS["family"].table
+    memory = FactMemory.compile(table, hops=2, arch="mistral")
+    subject, relation = table.subjects[0], table.relations[0]
+    found = trace(memory, subject, relation)
+    passed = np.flatnonzero(np.abs(found.hidden).max(axis=1) > 0.5)
+    assert passed.tolist() == [found.relation]
+    assert memory_exhibit(memory, title="").mechanism.gate is not None

@@ -41,7 +41,7 @@ def forward(exhibit: Exhibit, row: np.ndarray, step: int, control: int) -> tuple
 def stock(memory: FactMemory, tokens: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Hidden units and scores of the stock model at every position."""
     model, heard = memory.model(), []
-    (writing,) = (part for name, part in model.named_modules() if name.endswith((".fc2", ".down_proj")))
+    writing = model.get_submodule(memory.architecture.units.writes)
     writing.register_forward_pre_hook(lambda _, inputs: heard.append(inputs[0]))
     logits = model(tokens).logits
     return heard[0].reshape(*tokens.shape, -1).numpy(), logits.numpy()

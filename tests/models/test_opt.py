@@ -12,8 +12,8 @@ from georecall.facts.names import ENTITY_MARK, RELATION_MARK, UNKNOWN
 from georecall.facts.queries import Queries, gold_entities
 from georecall.facts.table import FactTable
 from georecall.memory import FactMemory
+from georecall.models.architectures.opt import OPT
 from georecall.models.generation import generate_paths
-from georecall.models.opt import OPT
 from georecall.models.tokenizer import prompt_ids, prompt_text
 
 MEMORY = FactMemory.compile(WORLDS["missing facts"].table, hops=3)

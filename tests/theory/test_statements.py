@@ -21,8 +21,8 @@ from georecall.constructions.rotation import random_rotation
 from georecall.facts.queries import all_queries
 from georecall.facts.worlds import random_functions
 from georecall.models.architecture import DTYPES, Architecture
-from georecall.models.llama import GATE, LLAMA, RMS_EPSILON, best_rotary_angles, rotary_gap
-from georecall.models.opt import LAYER_NORM_EPSILON, OPT
+from georecall.models.architectures.llama import GATE, LLAMA, RMS_EPSILON, best_rotary_angles, rotary_gap
+from georecall.models.architectures.opt import LAYER_NORM_EPSILON, OPT
 from georecall.models.recall import RecallTransformer
 from georecall.theory.codes import CompositionCode
 

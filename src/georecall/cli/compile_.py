@@ -1,13 +1,19 @@
 """`georecall compile`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from georecall.cli.output import JsonOption, certified, contents, print_json, print_notes, print_pairs
 from georecall.cli.progress import progress_bars
 from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, SubjectOption
+from georecall.models.architectures import ARCHITECTURES, DEFAULT
+
+if TYPE_CHECKING:
+    ArchitectureName = str
+else:
+    ArchitectureName = Literal[tuple(ARCHITECTURES)]  # typer offers these, as it does those of any Literal
 
 
 def run(
@@ -19,7 +25,7 @@ def run(
     hops: Annotated[int, typer.Option(help="Longest chain of relations that can be asked.")] = 3,
     levels: Annotated[int, typer.Option(help="Levels of the attribute code; 2 is binary.")] = 2,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
-    arch: Annotated[Literal["opt", "llama"], typer.Option(help="Stock architecture.")] = "opt",
+    arch: Annotated[ArchitectureName, typer.Option(help="Stock architecture.")] = DEFAULT,
     rotate: Annotated[
         int | None,
         typer.Option(

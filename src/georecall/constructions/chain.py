@@ -91,6 +91,10 @@ class Chain(ABC):
     def constant_direction(self) -> Float64[np.ndarray, "1 dim"]:
         """The direction along which every state that is asked has 1; ␃ has its score from it."""
 
+    def positions(self) -> Float64[np.ndarray, "context dim"]:
+        """What each position adds to the token in it: nothing, unless the construction says otherwise."""
+        return np.zeros((self.context, self.layout.dim))
+
     # Sizes
 
     @cached_property

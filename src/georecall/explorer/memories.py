@@ -9,22 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Float64, Int64
+from jaxtyping import Float32, Int64
 
 from georecall.constructions.chain import NAME_SCORE, Chain
-from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
 from georecall.explorer.view import About, Exhibit
 from georecall.facts.names import END, UNKNOWN
 from georecall.memory.memory import FactMemory
 from georecall.models.architecture import DTYPES
-
-UNITS: dict[str, tuple[str, str | None, str]] = {
-    "opt": ("fc1", None, "fc2"),
-    "llama": ("mlp.up_proj", "mlp.gate_proj", "mlp.down_proj"),
-}
-"""What reads, gates and writes hidden units, by the names of the stock architecture."""
 
 
 def memory_exhibit(memory: FactMemory, *, title: str, folder: str | None = None) -> Exhibit:
@@ -82,17 +75,17 @@ def _mechanism(memory: FactMemory) -> Mechanism:
     layout, places, dim = chain.layout, chain.code.length, chain.layout.dim
     controls, end = chain.control_rows(), chain.vocabulary.end
     read = np.concatenate([controls[chain.vocabulary.relations], controls[end : end + 1]])
-    reads, gates, writes = UNITS[memory.architecture.name]
+    units = memory.architecture.units
     blocks = np.eye(dim)[:, layout["blocks"]].reshape(dim, chain.n_relations, places)
     return Mechanism(
         share=1.0,
         residual=True,
-        place=_places(chain),
+        place=chain.positions()[chain.relation_places :],
         carried=read @ chain.flag_reader().T @ chain.inhibition().T,
-        gate=None if gates is None else _weight(memory, chain, gates),
-        w1=_weight(memory, chain, reads),
+        gate=None if units.gates is None else _weight(memory, chain, units.gates),
+        w1=_weight(memory, chain, units.reads),
         b1=np.zeros(chain.width),
-        w2=_weight(memory, chain, writes),
+        w2=_weight(memory, chain, units.writes),
         b2=np.zeros(dim),
         scored=(chain.scored.start, chain.scored.stop),
         code_scale=1 / NAME_SCORE,
@@ -116,17 +109,9 @@ def _upright(chain: Chain) -> Chain:
     return upright
 
 
-def _places(chain: Chain) -> Float64[np.ndarray, "steps dim"]:
-    """What the place of each step adds: its position, if the architecture has positions."""
-    if isinstance(chain, ChainOfThought):
-        return chain.positions()[chain.relation_places :]
-    return np.zeros((chain.relation_places, chain.layout.dim))
-
-
-def _weight(memory: FactMemory, chain: Chain, name: str) -> Float32[np.ndarray, "rows columns"]:
-    """A weight of the layer, rounded as the memory's number format rounds it."""
-    sources = memory.architecture.tensors(chain)
-    (source,) = (source for key, source in sources.items() if key.endswith(f".{name}.weight"))
+def _weight(memory: FactMemory, chain: Chain, module: str) -> Float32[np.ndarray, "rows columns"]:
+    """The weight of a module, rounded as the memory's number format rounds it."""
+    source = memory.architecture.tensors(chain)[f"{module}.weight"]
     return source.tensor(DTYPES[memory.dtype]).float().numpy()
 
 

@@ -31,8 +31,6 @@ MOST_NAMES, BAR, BARS, FULL_BAR = 5, 22, 282.0, 644.0
 UNKNOWN = "unknown"
 """What is written for an answer that is not known."""
 
-ACTIVATION = {"opt": "ReLU", "llama": "gate"}
-
 
 def mechanism_figure(memory: FactMemory, subject: str, relation: str) -> alt.LayerChart:
     """From the prompt to the scores, top to bottom, for one fact.
@@ -113,7 +111,7 @@ class _Picture:
         self._blocks(ATTENTION, self.found.carried)
 
     def _selection(self) -> None:
-        activation = ACTIVATION[self.memory.architecture.name]
+        activation = self.memory.architecture.units.activation
         self._heading(SUM, f"Sum, then {activation}", "Only the block that is", "asked for passes.")
         self._label(SUM, "=")
         self._blocks(SUM, self.found.summed)

@@ -16,7 +16,7 @@ from jaxtyping import Float32
 from georecall.errors import ConstructionError, MissingPackageError
 from georecall.memory.memory import FactMemory
 from georecall.models.architecture import DTYPES
-from georecall.models.llama import LLAMA
+from georecall.models.architectures.llama import LLAMA
 from georecall.storage.files import pointed_to, whole_file
 
 if TYPE_CHECKING:

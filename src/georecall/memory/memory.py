@@ -26,7 +26,7 @@ from georecall.memory.loading import load_parts
 from georecall.memory.saving import save_memory
 from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
-from georecall.models.architectures import ARCHITECTURES
+from georecall.models.architectures import ARCHITECTURES, DEFAULT
 from georecall.models.asking import ask_every_step
 from georecall.models.decode_step import RecallStep
 from georecall.models.tokenizer import fact_tokenizer
@@ -56,7 +56,7 @@ class FactMemory:
         hops: int = 3,
         levels: int = 2,
         dtype: str = "float32",
-        arch: str = "opt",
+        arch: str = DEFAULT,
         rotate: int | None = None,
         progress: Progress = no_progress,
     ) -> "FactMemory":

@@ -3,12 +3,20 @@
 import math
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from georecall.constructions.certificate import Basis, Certificate
 from georecall.constructions.chain import Chain
+from georecall.models.architectures import ARCHITECTURES
 from georecall.storage.json_files import Stored
 from georecall.theory.codes import MAX_LEVELS
+
+
+def _known_architecture(name: str) -> str:
+    if name not in ARCHITECTURES:
+        raise ValueError(f"expected one of {', '.join(ARCHITECTURES)}, got {name!r}")
+    return name
+
 
 Count = Annotated[int, Field(ge=0)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -20,7 +28,7 @@ class ConstructionStated(Stored):
     """What a memory is made by, besides its table."""
 
     name: Literal["chain of thought"] = "chain of thought"
-    architecture: Literal["opt", "llama"]
+    architecture: Annotated[str, AfterValidator(_known_architecture)]
     hops: Annotated[int, Field(ge=1, lt=1 << 63)]
     levels: Annotated[int, Field(ge=2, le=MAX_LEVELS)]
     rotation: Count | None

@@ -13,9 +13,6 @@ from georecall.models.tokenizer import prompt_ids
 if TYPE_CHECKING:
     from georecall.memory.memory import FactMemory
 
-ATTENTION, WRITERS = ("self_attn",), ("fc2", "down_proj")
-"""How the names of the modules end that bring the relation, and that take in the hidden units."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trace:
@@ -68,12 +65,13 @@ def trace(memory: "FactMemory", subject: str, relation: str) -> Trace:
 
 def _listened(memory: "FactMemory", tokens: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What attention brings to the last token, its hidden units, and its state after the layer."""
-    model, heard = memory.architecture.model(memory.chain, memory.tensors), dict[str, Tensor]()
-    for name, part in model.named_modules():
-        if name.endswith(ATTENTION):
-            part.register_forward_hook(lambda *held: heard.update(carried=held[2][0]))
-        if name.endswith(WRITERS):
-            part.register_forward_pre_hook(lambda *held: heard.update(hidden=held[1][0]))
+    architecture, heard = memory.architecture, dict[str, Tensor]()
+    model = architecture.model(memory.chain, memory.tensors)
+    attention, writes = (
+        model.get_submodule(name) for name in (architecture.attention, architecture.units.writes)
+    )
+    attention.register_forward_hook(lambda *held: heard.update(carried=held[2][0]))
+    writes.register_forward_pre_hook(lambda *held: heard.update(hidden=held[1][0]))
     with torch.inference_mode():
         state = model.base_model(tokens).last_hidden_state
     carried, hidden, last = (

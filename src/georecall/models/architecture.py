@@ -36,8 +36,31 @@ AnyChain = TypeVar("AnyChain", bound=Chain)
 
 
 @dataclass(frozen=True, kw_only=True)
+class HiddenUnits:
+    """How the stock layer makes its hidden units, and the modules that do so, by their names in the model.
+
+        hidden = ReLU(reads(x))     or, if there are gates,     SiLU(gates(x)) · reads(x)
+
+    `writes` takes them in.
+    """
+
+    reads: str
+    writes: str
+    gates: str | None = None
+
+    @property
+    def activation(self) -> str:
+        """What lets a hidden unit pass, in a word."""
+        return "ReLU" if self.gates is None else "gate"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Architecture(Generic[AnyChain]):
-    """A stock architecture: its model class, and its configuration, tensors and single step for a construction."""
+    """A stock architecture: its model class, and its configuration, tensors and single step for a construction.
+
+    `embedding` and `unembedding` are the names of the tensors that grow with the vocabulary; `attention` and
+    `units` name the modules of its one layer.
+    """
 
     name: str
     model_class: type[PreTrainedModel]
@@ -48,6 +71,8 @@ class Architecture(Generic[AnyChain]):
     errors: Callable[[AnyChain, Mapping[str, Tensor], Arithmetic], Errors]
     embedding: str
     unembedding: str
+    attention: str
+    units: HiddenUnits
 
     def generation_config(self, chain: AnyChain) -> GenerationConfig:
         """Greedy decoding until the end token, for at most K answers and the end."""

@@ -16,7 +16,7 @@ from transformers import OPTConfig, OPTForCausalLM
 
 from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
-from georecall.models.architecture import Architecture, common_config
+from georecall.models.architecture import Architecture, HiddenUnits, common_config
 from georecall.models.arithmetic import Arithmetic, Range, State
 from georecall.models.decode_step import RecallStep
 from georecall.models.read_states import ReadStates, distance
@@ -159,5 +159,7 @@ OPT = Architecture(
     errors=opt_errors,
     embedding="model.decoder.embed_tokens.weight",
     unembedding="lm_head.weight",
+    attention=f"{LAYER}.self_attn",
+    units=HiddenUnits(reads=f"{LAYER}.fc1", writes=f"{LAYER}.fc2"),
 )
 """Pre-norm OPT with ReLU, learned positions and an untied head."""

@@ -20,7 +20,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from georecall.constructions.certificate import Errors
 from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
-from georecall.models.architecture import Architecture, common_config
+from georecall.models.architecture import Architecture, HiddenUnits, common_config
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
 from georecall.models.decode_step import RecallStep
 from georecall.models.read_states import ReadState, ReadStates, distance
@@ -227,5 +227,11 @@ LLAMA = Architecture(
     errors=llama_errors,
     embedding="model.embed_tokens.weight",
     unembedding="lm_head.weight",
+    attention=f"{LAYER}.self_attn",
+    units=HiddenUnits(
+        reads=f"{LAYER}.mlp.up_proj",
+        gates=f"{LAYER}.mlp.gate_proj",
+        writes=f"{LAYER}.mlp.down_proj",
+    ),
 )
 """Llama with one layer and one head."""
