@@ -14,7 +14,7 @@ from georecall.theory.codes import MAX_LEVELS
 
 def _known_architecture(name: str) -> str:
     if name not in ARCHITECTURES:
-        raise ValueError(f"expected one of {', '.join(ARCHITECTURES)}, got {name!r}")
+        raise ValueError(f"expected {' or '.join(map(repr, ARCHITECTURES))}")
     return name
 
 
