@@ -2,7 +2,7 @@
 
     python examples/transfer_recipes.py study/ [--small]
 
-A cell trains an ensemble on one world and swaps five others into it, by both writers. The sweep resumes; at the end
+A cell trains an ensemble on one world and swaps five others into it, by both solvers. The sweep resumes; at the end
 it prints a table and draws `recipes.html` and `recipes.png` in the folder. `--small` is a trial of a minute.
 """
 

@@ -1,12 +1,10 @@
 """Answers are read off linearly where they are in the embedding, and nowhere else."""
 
-import numpy as np
 import pytest
 import torch
 
 import specimens
 from georecall.dissection import dissect
-from georecall.statistics.estimates import wilson_interval
 
 
 def test_every_answer_is_read_off_a_constructed_embedding(geometric):
@@ -38,9 +36,3 @@ def test_attributes_with_one_vector_are_a_tie_and_a_tie_is_wrong():
     with torch.no_grad():
         model.unembedding[:] = model.unembedding[:, :1]
     assert dissect(model, specimens.TABLE, only=["readout"]).readout.rates.values.max() == 0
-
-
-def test_the_wilson_interval_is_the_textbook_one():
-    low, high = wilson_interval(np.array([0, 8, 10]), 10)
-    np.testing.assert_allclose(low, [0, 0.490162, 0.722467], atol=1e-6)
-    np.testing.assert_allclose(high, [0.277533, 0.943318, 1], atol=1e-6)

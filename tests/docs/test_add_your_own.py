@@ -54,7 +54,7 @@ def test_the_analysis_is_made_told_and_read_back():
     fields = {"__annotations__": {"lengths": lengths | None}, "lengths": None, "__module__": __name__}
     assert list(analyses_of(type("More", (Dissection,), fields)))[-1] == "lengths"
     specimen = Specimen.of(specimens.untrained(), specimens.TABLE, seed=0)
-    found = Study(specimen, [lengths], seed=0, progress=no_progress).result(lengths)
+    found = Study(specimen, seed=0, progress=no_progress).result(lengths)
     (told,) = found.headlines(specimens.TABLE.relations, 1)
     assert told.name == "length of subject embeddings"
     assert told.controls[0].value == pytest.approx(float(found.spread.mean))

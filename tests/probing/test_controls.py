@@ -78,8 +78,7 @@ def test_what_random_weights_have_as_well_is_no_evidence():
 def test_the_majority_is_that_of_the_training_part():
     (target, *_), _ = choose_targets(table_of({"r": [0] * 20 + [1] * 20 + [2] * 5}), np.eye(3))
     found = majority(target)
-    for fold in range(5):
-        training, held_out = target.split(fold)
+    for training, held_out in target.splits():
         order = [name for name, _ in Counter(sorted(target.labels[training].tolist())).most_common()]
         expected = [1 / (1 + order.index(label)) for label in target.labels[held_out]]
         np.testing.assert_allclose(found.reciprocal_ranks[0, held_out], expected)

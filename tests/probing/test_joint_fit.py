@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from georecall.errors import ProbingError
-from georecall.probing.explained import held_out_misses
+from georecall.probing.explained import held_out_residuals
 from georecall.probing.joint_fit import fit_jointly
 from georecall.probing.superposition_map import fit_superposition, relation_codes
 from planted_states import layers_with, random_table, superposed, table_of, vectors_of
@@ -131,15 +131,15 @@ def test_subjects_without_an_answer_to_every_relation_are_left_out(table, signal
 
 def test_held_out_subjects_do_not_reach_the_fit_of_their_fold(table, signal):
     folds = np.arange(300) % 5
-    x = np.hstack([np.eye(15)[column] for column in table.answers.T])
+    vectors = [np.eye(15)[column] for column in table.answers.T]
     states = layers_with(signal, 2, 1.0).astype(np.float64)
-    before = held_out_misses(x, states, folds)
+    before = held_out_residuals(vectors, states, folds)
     held_out = np.flatnonzero(folds == 0)
     states[:, held_out[::2]] += 5
-    after = held_out_misses(x, states, folds)
+    after = held_out_residuals(vectors, states, folds)
     np.testing.assert_array_equal(before.left_out[:, 0], after.left_out[:, 0])
     kept = held_out[1::2]
-    np.testing.assert_allclose(before.missed[:, kept], after.missed[:, kept], rtol=1e-9)
+    np.testing.assert_allclose(before.residuals.missed[:, kept], after.residuals.missed[:, kept], rtol=1e-9)
     assert not np.allclose(before.left_out[:, 1], after.left_out[:, 1])
 
 

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.linear_model import RidgeCV
 
 from georecall.errors import ProbingError
 from georecall.probing.features import States, checked_layers
 from georecall.probing.probes import Probe, probe
 from georecall.probing.relations import choose_targets
 from georecall.statistics.intervals import rate_interval
-from georecall.statistics.leave_one_out import LeaveOneOut, predict
-from georecall.statistics.ridge import STRENGTHS
 from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 
@@ -28,39 +25,6 @@ def probed(states, targets, **options):
 def targets_of(table, **options):
     targets, _ = choose_targets(table, vectors_of(table), **options)
     return {(target.relation, target.kind): target for target in targets}
-
-
-@pytest.mark.parametrize(("rows", "dim", "out"), [(30, 50, 3), (40, 8, 5), (12, 20, 40), (25, 3, 1)])
-def test_the_fit_is_that_of_scikit_learn(rows, dim, out):
-    rng = np.random.default_rng(rows)
-    x, y, new = rng.normal(size=(rows, dim)) + 3, rng.normal(size=(rows, out)) - 2, rng.normal(size=(7, dim))
-    y += x @ rng.normal(size=(dim, out))
-    ours = LeaveOneOut(x)
-    fit = ours.fit(y)
-    scale = ((x - x.mean(axis=0)) ** 2).sum(axis=1).mean()
-    theirs = RidgeCV(alphas=STRENGTHS * scale).fit(x, y)
-    assert fit.strength == pytest.approx(theirs.alpha_)
-    np.testing.assert_allclose(
-        predict(fit, ours.project(new)), theirs.predict(new).reshape(7, out), atol=1e-6
-    )
-    np.testing.assert_allclose(ours.coefficients(fit), theirs.coef_.reshape(out, dim), atol=1e-6)
-
-
-def test_a_left_out_prediction_is_that_of_a_fit_without_the_row():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(15, 30)), rng.normal(size=(15, 2))
-    fit = LeaveOneOut(x).fit(y)
-    for row in range(15):
-        others = np.arange(15) != row
-        alone = RidgeCV(alphas=[fit.strength]).fit(x[others], y[others])
-        np.testing.assert_allclose(fit.left_out[row], alone.predict(x[row : row + 1])[0], atol=1e-8)
-    assert fit.error == pytest.approx(((y - fit.left_out) ** 2).sum())
-
-
-def test_features_that_say_nothing_leave_the_mean():
-    y = np.arange(12.0).reshape(6, 2)
-    ours = LeaveOneOut(np.ones((6, 3)))
-    np.testing.assert_allclose(predict(ours.fit(y), ours.project(np.ones((1, 3)))), [[5, 6]])
 
 
 def test_accuracy_is_what_the_noise_implies():

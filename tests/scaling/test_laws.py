@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from georecall.scaling import laws as scaling
-from georecall.scaling.laws import CapacityPoint, fit_laws, logarithmic_share, ratio_interval
+from georecall.scaling.laws import CapacityPoint, fit_laws, logarithmic_share, threshold_ratio
 from georecall.sweeps import Measured
 from georecall.sweeps.cells import About
 from georecall.theory.bounds import one_hop_bits
@@ -155,20 +155,20 @@ def test_one_subject_is_no_obstacle():
 
 
 def test_the_ratio_of_two_thresholds_lies_in_its_interval():
-    ratio, low, high = ratio_interval(point(least=(20, 22, 21)), point(least=(10, 11, 9)))
-    assert ratio == pytest.approx(2.1)
-    assert 1.7 < low < ratio < high < 2.6
+    ratio = threshold_ratio(point(least=(20, 22, 21)), point(least=(10, 11, 9)))
+    assert ratio.value == pytest.approx(2.1)
+    assert 1.7 < ratio.low < ratio.value < ratio.high < 2.6
 
 
 def test_thresholds_that_are_the_same_have_a_ratio_that_may_be_on_either_side_of_one():
-    ratio, low, high = ratio_interval(point(least=(7,)), point(least=(7,)))
-    assert ratio == 1
-    assert low < 1 < high
+    ratio = threshold_ratio(point(least=(7,)), point(least=(7,)))
+    assert ratio.value == 1
+    assert ratio.low < 1 < ratio.high
 
 
 def test_a_censored_point_has_no_ratio():
-    assert ratio_interval(point(least=(None, 5)), point()) is None
-    assert ratio_interval(point(), point(least=(None, None))) is None
+    assert threshold_ratio(point(least=(None, 5)), point()) is None
+    assert threshold_ratio(point(), point(least=(None, None))) is None
 
 
 def test_bits_a_parameter_by_hand():

@@ -10,7 +10,12 @@ from georecall.errors import AnalysisError
 from georecall.facts.worlds import random_functions
 from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
-from georecall.transfer.embedding_solvers import METHODS, attribute_vectors, averaged_selectors, writer
+from georecall.transfer.embedding_solvers import (
+    METHODS,
+    attribute_vectors,
+    averaged_selectors,
+    embedding_solver,
+)
 
 SOME = random_functions(12, 2, 7, rng=np.random.default_rng(3), missing=0.1)
 
@@ -66,24 +71,24 @@ def test_the_gates_of_the_construction_are_open_for_a_part_of_the_subjects():
         assert np.count_nonzero(found) == np.count_nonzero(block)
 
 
-def test_the_ridge_writer_gives_a_construction_back_its_own_embeddings():
+def test_the_ridge_solver_gives_a_construction_back_its_own_embeddings():
     member = only_member(specimens.one_hop())
-    written = writer("ridge", member).write(specimens.TABLE.answers)
+    written = embedding_solver("ridge", member).solve(specimens.TABLE.answers)
     np.testing.assert_allclose(written, member.subjects, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_written_for_old_facts_has_the_mean_of_the_old_embeddings(method):
     member = only_member(specimens.untrained(table=SOME, members=1), SOME)
-    written = writer(method, member).write(SOME.answers)
+    written = embedding_solver(method, member).solve(SOME.answers)
     np.testing.assert_allclose(written.mean(axis=0), member.subjects.mean(axis=0), atol=1e-6)
 
 
-def test_the_selector_writer_gives_old_facts_the_spread_of_the_old_embeddings():
+def test_the_selector_solver_gives_old_facts_the_spread_of_the_old_embeddings():
     member = only_member(specimens.untrained(members=1))
     spreads = [
         rows.var(axis=0).sum()
-        for rows in (member.subjects, writer("selector", member).write(specimens.TABLE.answers))
+        for rows in (member.subjects, embedding_solver("selector", member).solve(specimens.TABLE.answers))
     ]
     assert spreads[0] == pytest.approx(spreads[1])
 
@@ -92,8 +97,8 @@ def test_the_selector_writer_gives_old_facts_the_spread_of_the_old_embeddings():
 def test_a_row_does_not_depend_on_the_rows_written_with_it(method):
     member = only_member(specimens.one_hop())
     new = np.random.default_rng(4).integers(-1, specimens.SUBJECTS, size=(20, 3))
-    write = writer(method, member).write
-    together, alone = write(new), np.concatenate([write(row[None]) for row in new])
+    solve = embedding_solver(method, member).solve
+    together, alone = solve(new), np.concatenate([solve(row[None]) for row in new])
     np.testing.assert_allclose(together, alone, atol=1e-12)
     answers = [member.ask_all(member.tensor(rows)) for rows in (together, alone)]
     np.testing.assert_array_equal(*answers)
@@ -106,14 +111,14 @@ def test_a_fact_that_is_not_known_counts_as_the_mean_of_the_relation():
     np.testing.assert_allclose(vectors[0], [member.attributes[3], member.attributes[known].mean(axis=0)])
 
 
-def test_where_all_gates_are_closed_the_selector_writer_writes_the_mean():
+def test_where_all_gates_are_closed_the_selector_solver_writes_the_mean():
     model = specimens.untrained(members=1)
     model.layers[0].b1.data.fill_(-1e4)
     member = only_member(model)
-    written = writer("selector", member).write(specimens.TABLE.answers[:5])
+    written = embedding_solver("selector", member).solve(specimens.TABLE.answers[:5])
     np.testing.assert_allclose(written, np.tile(member.subjects.mean(axis=0), (5, 1)))
 
 
 def test_an_unknown_method_is_refused():
     with pytest.raises(AnalysisError, match="a method among ridge, selector, got 'lasso'"):
-        writer("lasso", only_member(specimens.one_hop()))
+        embedding_solver("lasso", only_member(specimens.one_hop()))

@@ -16,7 +16,7 @@ from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
 from georecall.training.config import TrainConfig
 from georecall.training.trainer import Trainer
-from georecall.transfer.embedding_solvers import METHODS, writer
+from georecall.transfer.embedding_solvers import METHODS, embedding_solver
 from georecall.transfer.freeze_and_swap import insert_subjects, swap_worlds
 
 CHANCE = 1 / specimens.SUBJECTS
@@ -61,7 +61,7 @@ def test_a_model_without_selectors_recalls_next_to_nothing(kind, method):
     assert found.accuracy.worlds.max() < 8 * CHANCE
 
 
-def test_embeddings_of_other_subjects_mislead_the_ridge_writer_and_not_the_selector_writer():
+def test_embeddings_of_other_subjects_mislead_the_ridge_solver_and_not_the_selector_solver():
     shuffled = specimens.with_shuffled_subjects(specimens.one_hop())
     ridge, selector = (swap_worlds(shuffled, specimens.TABLE, method=method, worlds=2) for method in METHODS)
     assert ridge.accuracy.worlds.max() < 5 * CHANCE
@@ -155,7 +155,7 @@ def test_answers_about_a_new_subject_do_not_depend_on_the_others_inserted():
 def test_inserted_rows_leave_the_scores_of_old_subjects_bit_equal():
     model = specimens.untrained(members=1)
     (member,) = Specimen.of(model, specimens.TABLE, seed=0).members("", no_progress)
-    rows = member.tensor(writer("ridge", member).write(specimens.TABLE.answers[[5, 9]]))
+    rows = member.tensor(embedding_solver("ridge", member).solve(specimens.TABLE.answers[[5, 9]]))
     larger = copy.deepcopy(model)
     larger.embedding[0] = torch.nn.Parameter(torch.cat([model.embedding[0], rows[None]], dim=1))
     old = torch.cartesian_prod(torch.arange(3), torch.arange(specimens.SUBJECTS))

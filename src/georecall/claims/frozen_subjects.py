@@ -14,7 +14,7 @@ from georecall.claims.capacity_cells import (
 )
 from georecall.claims.claim import Claim, Preset, Time
 from georecall.claims.judgement import Finding, Judgement, Verdict
-from georecall.scaling.laws import CapacityPoint, Fit, fit_laws, ratio_interval
+from georecall.scaling.laws import CapacityPoint, Fit, fit_laws, threshold_ratio
 from georecall.statistics.quantities import Quantity
 from georecall.sweeps import Cell
 
@@ -52,14 +52,14 @@ def judge(results: Results) -> Judgement:
 
 
 def _compared(above: CapacityPoint, below: CapacityPoint) -> Finding:
-    ratio = ratio_interval(above, below)
+    ratio = threshold_ratio(above, below)
     name, form = "frozen over trained d*", ".2f"
     world = f"N = {above.n_subjects}, R = {above.n_relations}"
     if ratio is None:
         return Finding(world=world, quantities=(Quantity(name=name, value=None),))
-    value, low, high = ratio
-    quantity = Quantity(name=name, value=value, interval=(low, high), form=form)
-    return Finding(world=world, met=low > LEAST_RATIO, quantities=(quantity,))
+    return Finding(
+        world=world, met=ratio.low > LEAST_RATIO, quantities=(Quantity.of(name, ratio, form=form),)
+    )
 
 
 def _verdict(worlds: Sequence[Finding], *, trained: Fit | None, frozen: Fit | None) -> Verdict:

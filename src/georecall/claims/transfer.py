@@ -100,7 +100,7 @@ C7 = Claim(
     id="C7",
     statement="New random bijections are recalled without training: subject embeddings are written in closed form, "
     "the MLP and all else stay frozen.",
-    source="The paper claims that frozen MLPs recall new bijections; recipes, writers, sizes and numbers are ours "
+    source="The paper claims that frozen MLPs recall new bijections; recipes, solvers, sizes and numbers are ours "
     "(docs/transfer.md).",
     criterion=f"With the {JUDGED} recipe and the method that is best on other new worlds: "
     + ", ".join(f"accuracy ≥ {least} at R = {relations}" for relations, least in LEAST.items())

@@ -98,7 +98,7 @@ def dissect(
             f"expected analyses among {', '.join(ANALYSES)}, got {', '.join(sorted(unknown))}"
         )
     specimen = Specimen.of(model, table, seed=seed)
-    study = Study(specimen, list(ANALYSES.values()), seed=seed, progress=progress)
+    study = Study(specimen, seed=seed, progress=progress)
     for name, kind in ANALYSES.items():
         if name in only:
             study.result(kind)

@@ -16,6 +16,8 @@ class DissectionResult(Record):
 class DissectionCell(TrainedCell[DissectionResult]):
     """All analyses of a trained ensemble (docs/theory.md §7)."""
 
+    revision = 2
+
     def measure(self, progress: Progress) -> DissectionResult:
         """Train, and dissect."""
         model, table, trainer = self.trained(progress)

@@ -8,21 +8,21 @@ from jaxtyping import Float64, Int64
 
 from georecall.dissection.specimen import Member, Specimen
 from georecall.dissection.study import Analysis, Study
-from georecall.facts.queries import correct
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists
-from georecall.statistics.estimates import Estimate, wilson_interval
+from georecall.statistics.estimates import Estimate
+from georecall.statistics.intervals import wilson_interval
 from georecall.statistics.quantities import Quantity
-from georecall.statistics.ridge import ridge
+from georecall.statistics.readout import nearness, reciprocal_ranks
+from georecall.statistics.ridge import Ridge
 
 
 class Readout(Analysis):
     """Rates at which a ridge fit from e_s to u_{f_r(s)} names the right attribute of held-out subjects.
 
-    The attribute named is the one nearest to the estimate, `argmin_a ‖u_a − û‖`, among all A. The distance is
-    what the fit makes small, and an exact estimate is always named rightly; by the decoder's score ⟨u_a, û⟩ a
-    longer vector could win over the right one. `rates` and `shuffled` (facts permuted over subjects) have
-    shape [members, relations], `wilson` are both ends of the interval over subjects of each rate.
+    The attribute named is the one nearest to the estimate, `argmin_a ‖u_a − û‖`, among all A; by the decoder's
+    score ⟨u_a, û⟩ a longer vector could win over the right one. `rates` and `shuffled` (facts permuted over
+    subjects) have shape [members, relations], `wilson` are both ends of the interval over subjects of each rate.
     """
 
     rates: Estimate
@@ -47,12 +47,12 @@ class Readout(Analysis):
 def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress = no_progress) -> Readout:
     """Fit and judge the read-out of every relation in every member."""
     tables = specimen.table.answers, specimen.shuffled_answers(rng)
-    hits = np.array(
-        [
-            [_hits(member, specimen, answers) for answers in tables]
-            for member in specimen.members("linear read-out", progress)
-        ]
-    )
+    found = []
+    for member in specimen.members("linear read-out", progress):
+        rows = Ridge(member.subjects[specimen.training])
+        projected = rows.project(member.subjects[specimen.held_out])
+        found.append([_hits(rows, projected, member, specimen, answers) for answers in tables])
+    hits = np.array(found)
     trials = len(specimen.held_out)
     return Readout(
         rates=Estimate(hits[:, 0] / trials),
@@ -64,14 +64,17 @@ def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress
 
 
 def _hits(
-    member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]
-) -> Int64[np.ndarray, " relations"]:
-    """How many held-out subjects each relation is read off rightly; one decomposition serves all relations."""
-    training, held_out = specimen.training, specimen.held_out
-    vectors = member.attributes
-    targets = vectors[answers[training]].reshape(len(training), -1)
-    fit = ridge(member.subjects[training], targets)
-    estimates = fit.predict(member.subjects[held_out]).reshape(-1, answers.shape[1], vectors.shape[1])
-    closeness = estimates @ vectors.T - (vectors**2).sum(axis=1) / 2
-    right = correct(closeness.reshape(-1, len(vectors)), answers[held_out].ravel())
-    return right.reshape(-1, answers.shape[1]).sum(axis=0)
+    rows: Ridge,
+    projected: Float64[np.ndarray, "held_out training"],
+    member: Member,
+    specimen: Specimen,
+    answers: Int64[np.ndarray, "subjects relations"],
+) -> list[int]:
+    """How many held-out subjects each relation is read off rightly, by a ridge of its own."""
+    hits = []
+    for column in answers.T:
+        fit = rows.fit(member.attributes[column[specimen.training]])
+        closeness = nearness(fit.predict(projected), member.attributes)
+        ranks = reciprocal_ranks(closeness, column[specimen.held_out])
+        hits.append(int((ranks == 1).sum()))
+    return hits

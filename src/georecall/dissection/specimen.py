@@ -17,6 +17,7 @@ from georecall.facts.table import FactTable
 from georecall.models.activations import NO_EDITS, Activations, Edits
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
+from georecall.statistics.folds import split
 
 HELD_OUT = 0.25
 """Part of the subjects on which everything is judged."""
@@ -108,14 +109,8 @@ class Specimen:
             raise AnalysisError(
                 f"expected at least {LEAST_SUBJECTS} subjects that have all their facts, got {len(complete)}"
             )
-        shuffled = np.random.default_rng(seed).permutation(complete)
-        held_out = round(HELD_OUT * len(complete))
-        return cls(
-            model=model,
-            table=table,
-            training=np.sort(shuffled[held_out:]),
-            held_out=np.sort(shuffled[:held_out]),
-        )
+        training, held_out = split(complete, HELD_OUT, seed)
+        return cls(model=model, table=table, training=training, held_out=held_out)
 
     def members(self, task: str, progress: Progress) -> Iterator[Member]:
         """The models one by one, with progress reported."""

@@ -10,6 +10,7 @@ from georecall.dissection.specimen import Specimen
 from georecall.progress import Progress
 from georecall.records import Record
 from georecall.statistics.quantities import Quantity
+from georecall.statistics.random_streams import stream
 
 
 class Analysis(Record):
@@ -38,13 +39,10 @@ AnyAnalysis = TypeVar("AnyAnalysis", bound=Analysis)
 class Study:
     """The analyses of one specimen, each made once, when it is first asked for."""
 
-    def __init__(
-        self, specimen: Specimen, kinds: Sequence[type[Analysis]], *, seed: int, progress: Progress
-    ) -> None:
+    def __init__(self, specimen: Specimen, *, seed: int, progress: Progress) -> None:
         self.specimen = specimen
         self.progress = progress
         self.results: dict[type[Analysis], Analysis] = {}
-        self._kinds = list(kinds)
         self._seed = seed
 
     def result(self, kind: type[AnyAnalysis]) -> AnyAnalysis:
@@ -54,5 +52,5 @@ class Study:
         return cast(AnyAnalysis, self.results[kind])
 
     def draws(self, kind: type[Analysis]) -> np.random.Generator:
-        """The random draws of an analysis, which do not depend on whether others are run."""
-        return np.random.default_rng([self._seed, self._kinds.index(kind)])
+        """The random draws of an analysis, named as it is, so that they do not depend on the others."""
+        return stream(self._seed, kind.__name__.lower())

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
 from pydantic import Field, InstanceOf
-from sklearn.metrics import r2_score
 
 from georecall.dissection.specimen import Member, Specimen
 from georecall.dissection.study import Analysis, Study
@@ -16,8 +15,9 @@ from georecall.progress import Progress, no_progress
 from georecall.records import AsLists, derived
 from georecall.statistics.estimates import Estimate
 from georecall.statistics.quantities import Quantity
-from georecall.statistics.ridge import ridge
+from georecall.statistics.shares import Residuals
 from georecall.statistics.subspaces import Subspaces, compare_subspaces
+from georecall.statistics.superposition import FittedMap, Regressors, SuperpositionMap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +37,20 @@ class SuperpositionFit:
         answers: Int64[np.ndarray, "subjects relations"],
     ) -> Float64[np.ndarray, "members subjects dim"]:
         """`c + Σ_r A_r u_{g_r(s)}` for any answers g, none of which may be missing."""
-        vectors = attributes[:, answers]
-        return self.offset[:, None] + np.einsum("mrdo,msro->msd", self.matrices, vectors, optimize=True)
+        maps = [
+            SuperpositionMap(offset=offset, matrices=list(matrices))
+            for offset, matrices in zip(self.offset, self.matrices, strict=True)
+        ]
+        vectors = attributes[:, answers].swapaxes(1, 2)
+        return np.stack([own.embed(list(part)) for own, part in zip(maps, vectors, strict=True)])
 
 
 class Superposition(Analysis):
     """How much of the held-out subjects' embeddings the fit explains, and by which relation.
 
-        held_out_r2   : 1 − Σ‖e_s − ê_s‖² / Σ‖e_s − ē‖² over held-out subjects: coordinates weighted by variance
+        held_out_r2   : 1 − Σ‖e_s − ê_s‖² / Σ‖e_s − ē‖² over held-out subjects, ē the mean of the others
         shuffled_r2   : the same, with the facts of each relation permuted over the subjects
-        shares        : Σ‖A_r(u_{f_r(s)} − mean)‖² / Σ‖e_s − ē‖² for each relation, over the same subjects
+        shares        : Σ‖A_r(u_{f_r(s)} − ū)‖² / Σ‖e_s − ē‖² for each relation, over the same subjects
 
     All three are None, and `note` says why, if the fit has more regressors than training subjects: it would
     fit anything. The fit itself is kept in memory alone.
@@ -113,28 +117,27 @@ def superpose(
     n_relations, out = answers.shape[1], specimen.model.unembedding.shape[2]
     regressors = n_relations * out + 1
     judging = regressors <= len(specimen.training)
-    fits, judged = [], []
+    fits, own, controls = [], [], []
     for number, member in enumerate(specimen.members("superposition", progress)):
         _check_spread(member.subjects[specimen.held_out], number)
         fit = _fit(member, specimen, answers)
         fits.append(fit)
         if judging:
-            control = _r2(_fit(member, specimen, shuffled), member, specimen, shuffled)
-            judged.append((_r2(fit, member, specimen, answers), control, _shares(fit, member, specimen)))
-    estimates = [Estimate(np.array(kind)) for kind in zip(*judged, strict=True)] if judging else [None] * 3
-    matrices = np.stack([_matrices(fit, n_relations) for fit in fits])
+            own.append(_residuals(fit, member, specimen, answers))
+            controls.append(_residuals(_fit(member, specimen, shuffled), member, specimen, shuffled))
+    matrices = np.stack([np.stack(fit.matrices) for fit in fits])
     return Superposition(
         fitted=SuperpositionFit(
-            offset=np.stack([fit.intercept_ for fit in fits]),
+            offset=np.stack([fit.offset for fit in fits]),
             matrices=matrices,
         ),
-        strengths=np.array([float(fit.alpha_) for fit in fits]),
+        strengths=np.array([fit.strength for fit in fits]),
         regressors=regressors,
         training_subjects=len(specimen.training),
         held_out_subjects=len(specimen.held_out),
-        held_out_r2=estimates[0],
-        shuffled_r2=estimates[1],
-        shares=estimates[2],
+        held_out_r2=Estimate(np.stack([found.r2 for found in own])) if judging else None,
+        shuffled_r2=Estimate(np.stack([found.r2 for found in controls])) if judging else None,
+        shares=Estimate(np.stack([found.shares for found in own])) if judging else None,
         subspaces=compare_subspaces(matrices),
     )
 
@@ -146,31 +149,19 @@ def _check_spread(embeddings: Float64[np.ndarray, "held_out dim"], member: int) 
         )
 
 
-def _regressors(
+def _vectors(
     member: Member, answers: Int64[np.ndarray, "rows relations"]
-) -> Float64[np.ndarray, "rows regressors"]:
-    return member.attributes[answers].reshape(len(answers), -1)
+) -> list[Float64[np.ndarray, "rows out"]]:
+    return list(member.attributes[answers].swapaxes(0, 1))
 
 
-def _fit(member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]) -> Any:
+def _fit(member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]) -> FittedMap:
     rows = specimen.training
-    return ridge(_regressors(member, answers[rows]), member.subjects[rows])
+    return Regressors(_vectors(member, answers[rows])).fit(member.subjects[rows])
 
 
-def _r2(
-    fit: Any, member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]
-) -> float:
+def _residuals(
+    fit: FittedMap, member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]
+) -> Residuals:
     rows = specimen.held_out
-    predicted = fit.predict(_regressors(member, answers[rows]))
-    return float(r2_score(member.subjects[rows], predicted, multioutput="variance_weighted"))
-
-
-def _shares(fit: Any, member: Member, specimen: Specimen) -> Float64[np.ndarray, " relations"]:
-    answers, embeddings = specimen.table.answers[specimen.held_out], member.subjects[specimen.held_out]
-    vectors = member.attributes[answers]
-    parts = np.einsum("rdo,sro->rsd", _matrices(fit, answers.shape[1]), vectors, optimize=True)
-    return np.asarray(parts.var(axis=1).sum(axis=1) / embeddings.var(axis=0).sum())
-
-
-def _matrices(fit: Any, n_relations: int) -> Float64[np.ndarray, "relations dim out"]:
-    return np.asarray(fit.coef_).reshape(len(fit.coef_), n_relations, -1).swapaxes(0, 1)
+    return fit.residuals(_vectors(member, answers[rows]), member.subjects[rows])

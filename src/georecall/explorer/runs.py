@@ -14,6 +14,7 @@ from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
 from georecall.explorer.view import About, Exhibit
 from georecall.progress import no_progress
+from georecall.statistics.random_streams import stream
 from georecall.training.runs import TrainedRun
 
 SEED = 0
@@ -41,7 +42,7 @@ def run_exhibit(run: TrainedRun, *, title: str, member: int = 0) -> Exhibit:
     ensemble = Specimen.of(run.model, table, seed=SEED)
     (chosen,) = islice(ensemble.members("member", no_progress), member, member + 1)
     specimen = Specimen.of(chosen.model, table, seed=SEED)
-    found = superpose(specimen, rng=np.random.default_rng(SEED))
+    found = superpose(specimen, rng=stream(SEED, "superposition"))
     embedding = _numbers(chosen.model.embedding[0])
     return Exhibit(
         about=_about(run, member, found, title),

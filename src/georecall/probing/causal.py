@@ -12,8 +12,8 @@ from georecall.language_models.patching import Patch, answer_log_probabilities
 from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
 from georecall.records import Record
-from georecall.statistics.draws import draws
 from georecall.statistics.intervals import Interval, mean_interval
+from georecall.statistics.random_streams import stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def swap_components(
         ProbingError: as `answer_log_probabilities`.
     """
     asker = _Asker(lm, table, templates, answer_prefix, batch)
-    rng, found = draws(seed, "random directions"), []
+    rng, found = stream(seed, "random directions"), []
     for number, swap in enumerate(swaps, 1):
         found.append(asker.effect(swap, rng))
         progress("causal swaps", number, len(swaps))

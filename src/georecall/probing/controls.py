@@ -14,7 +14,7 @@ from georecall.probing.features import NameGrams, OtherRelations, States, checke
 from georecall.probing.probes import Probe, probe
 from georecall.probing.relations import Target
 from georecall.progress import Progress, no_progress
-from georecall.statistics.draws import draws
+from georecall.statistics.random_streams import stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def probe_with_controls(
     if states.shape[1] != len(table.subjects):
         raise ProbingError(f"expected states of {len(table.subjects)} subjects, got {states.shape[1]}")
     numbers = checked_layers(len(states), layers)
-    rng = draws(seed, "shuffled labels")
+    rng = stream(seed, "shuffled labels")
     shuffled = [target.permuted(rng) for _ in range(shuffles) for target in targets]
 
     run = partial(probe, n_jobs=n_jobs, progress=progress)
@@ -111,8 +111,7 @@ def probe_with_controls(
 def majority(target: Target) -> Probe:
     """The attributes in order of their frequency in the training part, those of one frequency in table order."""
     ranks = np.empty((1, len(target.rows)))
-    for fold in range(target.n_folds):
-        training, held_out = target.split(fold)
+    for training, held_out in target.splits():
         seen = np.bincount(target.labels[training], minlength=len(target.attributes))
         order = np.argsort(-seen, kind="stable")
         closeness = np.empty((len(held_out), len(seen)))

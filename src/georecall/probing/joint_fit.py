@@ -10,16 +10,17 @@ from joblib import delayed
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.probing.explained import Explained, Misses, held_out_misses, training_fits
+from georecall.probing.explained import Explained, HeldOutResiduals, held_out_residuals
 from georecall.probing.features import checked_layers
-from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
-from georecall.probing.superposition_map import blocks, by_block, relation_codes
+from georecall.probing.relations import LEAST_SUBJECTS
+from georecall.probing.superposition_map import blocks, relation_codes
 from georecall.probing.threads import in_threads, one_thread
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists, Record
-from georecall.statistics.draws import draws
-from georecall.statistics.leave_one_out import LeaveOneOut
+from georecall.statistics.folds import fold_numbers
+from georecall.statistics.random_streams import stream
 from georecall.statistics.subspaces import Subspaces, compare_subspaces
+from georecall.statistics.superposition import Regressors
 
 
 class JointFit(Record):
@@ -90,7 +91,7 @@ def fit_jointly(
         raise ProbingError(
             f"expected {LEAST_SUBJECTS} subjects with an answer to each of {len(relations)} relations, got {len(rows)}"
         )
-    permuted = draws(seed, "shuffled facts").permuted(answers[rows], axis=0)
+    permuted = stream(seed, "shuffled facts").permuted(answers[rows], axis=0)
     with one_thread():
         codes = relation_codes(answers, vectors)
         design = _Design(
@@ -102,7 +103,7 @@ def fit_jointly(
             states=_turned(states[:, rows]),
             random=None if random_states is None else _turned(random_states[:, rows]),
         )
-        return _judge(design, _all_misses(design, n_jobs=n_jobs, progress=progress), seed)
+        return _judge(design, _all_residuals(design, n_jobs=n_jobs, progress=progress), seed)
 
 
 Blocks = list[Float64[np.ndarray, "rows _"]]
@@ -127,9 +128,10 @@ class _Design:
             ("joint",): (self.own, self.states),
             ("shuffled",): (self.shuffled, self.states),
         }
+        nothing = [np.empty((len(self.folds), 0))]
         for place, relation in enumerate(self.relations):
             found["alone", relation] = [self.own[place]], self.states
-            found["without", relation] = self.own[:place] + self.own[place + 1 :], self.states
+            found["without", relation] = self.own[:place] + self.own[place + 1 :] or nothing, self.states
         if self.random is not None:
             found["random",] = self.own, self.random
         return found
@@ -144,25 +146,26 @@ def _turned(
     return left * spread[:, None]
 
 
-def _all_misses(design: _Design, *, n_jobs: int, progress: Progress) -> dict[tuple[str, ...], Misses]:
+Found = Mapping[tuple[str, ...], HeldOutResiduals]
+
+
+def _all_residuals(design: _Design, *, n_jobs: int, progress: Progress) -> Found:
     regressions = design.regressions
-    nothing = np.empty((len(design.folds), 0))
     calls = (
-        delayed(held_out_misses)(np.hstack([nothing, *x]), states, design.folds)
-        for x, states in regressions.values()
+        delayed(held_out_residuals)(vectors, states, design.folds) for vectors, states in regressions.values()
     )
-    found: dict[tuple[str, ...], Misses] = {}
-    for name, misses in zip(regressions, in_threads(calls, n_jobs=n_jobs), strict=True):
-        found[name] = misses
+    found: dict[tuple[str, ...], HeldOutResiduals] = {}
+    for name, residuals in zip(regressions, in_threads(calls, n_jobs=n_jobs), strict=True):
+        found[name] = residuals
         progress("fitting superpositions", len(found), len(regressions))
     return found
 
 
-def _judge(design: _Design, misses: Mapping[tuple[str, ...], Misses], seed: int) -> JointFit:
-    joint = misses["joint",]
+def _judge(design: _Design, found: Found, seed: int) -> JointFit:
+    joint = found["joint",]
     chosen = joint.chosen
-    without = {relation: misses["without", relation] for relation in design.relations}
-    shuffled, random = misses["shuffled",], misses.get(("random",))
+    without = {relation: found["without", relation] for relation in design.relations}
+    shuffled, random = found["shuffled",], found.get(("random",))
     return JointFit(
         relations=design.relations,
         subjects=len(design.folds),
@@ -170,45 +173,30 @@ def _judge(design: _Design, misses: Mapping[tuple[str, ...], Misses], seed: int)
         layers=design.layers,
         chosen_layers=tuple(design.layers[number] for number in chosen),
         joint=joint.r2(chosen, seed=seed),
-        alone={relation: misses["alone", relation].r2(chosen, seed=seed) for relation in design.relations},
+        alone={relation: found["alone", relation].r2(chosen, seed=seed) for relation in design.relations},
         without={relation: fit.r2(chosen, seed=seed) for relation, fit in without.items()},
         unique={
-            relation: joint.explained(fit.missed - joint.missed, chosen, seed=seed)
+            relation: joint.explained(fit.residuals.missed - joint.residuals.missed, chosen, seed=seed)
             for relation, fit in without.items()
         },
         shuffled=shuffled.r2(shuffled.chosen, seed=seed),
         random=None if random is None else random.r2(random.chosen, seed=seed),
-        shares=_shares(design, joint),
+        shares=joint.residuals.shares,
         subspaces=_subspaces(design.own, design.states),
         shuffled_subspaces=_subspaces(design.shuffled, design.states),
     )
 
 
-def _shares(design: _Design, joint: Misses) -> Float64[np.ndarray, "states relations"]:
-    """Of the held-out spread, what A_r (v − v̄) of each relation makes up, v̄ the mean of the training part."""
-    written, x = np.zeros((len(design.states), len(design.own))), design.own
-    for fold, regressors, fits in training_fits(np.hstack(x), design.states, design.folds):
-        held_out = design.folds == fold
-        centred = [block[held_out] - block[~held_out].mean(axis=0) for block in x]
-        for state, fit in enumerate(fits):
-            matrices = by_block(regressors.coefficients(fit), x)
-            written[state] += [
-                ((part @ matrix.T) ** 2).sum() for part, matrix in zip(centred, matrices, strict=True)
-            ]
-    with np.errstate(invalid="ignore"):  # NaN where all subjects have one state
-        return written / joint.spread.sum(axis=1, keepdims=True)
-
-
 def _subspaces(x: Blocks, states: Float64[np.ndarray, "states rows dim"]) -> tuple[Subspaces, ...]:
     """Column spaces of A_r V_r, V_r the centred codes of all subjects: of what is written, not of what could be."""
-    regressors = LeaveOneOut(np.hstack(x))
+    regressors = Regressors(x)
     # The triangle T of V_rᵀ = Q T has the products of V_r: A_r Tᵀ has the columns of A_r V_r, turned, and far fewer.
     triangles = [np.asarray(np.linalg.qr(block - block.mean(axis=0), mode="r")) for block in x]
     width = max(block.shape[1] for block in x)
     found = []
     for state in states:
         written = np.zeros((1, len(x), state.shape[1], width))
-        matrices = by_block(regressors.coefficients(regressors.fit(state)), x)
+        matrices = regressors.fit(state).matrices
         for place, (matrix, triangle) in enumerate(zip(matrices, triangles, strict=True)):
             written[0, place, :, : len(triangle)] = matrix @ triangle.T
         found.append(compare_subspaces(written))

@@ -13,6 +13,10 @@ from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.prompts import AnsweredPrompt, Template
 from georecall.progress import Progress, no_progress
 from georecall.records import Record
+from georecall.statistics.random_streams import stream
+
+EXAMPLES_SHOWN = "examples shown"
+"""Purpose of the draws."""
 
 
 class Recalled(Record):
@@ -134,7 +138,8 @@ def _shown(table: FactTable, relation: int, shots: int, seed: int) -> dict[int, 
         subject: (table.subjects[subject], table.attributes[answer])
         for subject, answer in zip(subjects.tolist(), answers, strict=True)
     }
-    order = np.random.default_rng([seed, relation]).permutation(subjects)[: shots + 1].tolist()
+    drawn = stream(seed, EXAMPLES_SHOWN, table.relations[relation]).permutation(subjects)
+    order = drawn[: shots + 1].tolist()
     return {
         subject: [*[facts[example] for example in order if example != subject][:shots], fact]
         for subject, fact in facts.items()

@@ -7,14 +7,15 @@ from jaxtyping import Float32, Float64, Int64, Shaped
 
 from georecall.errors import ProbingError
 from georecall.probing.features import checked_layers
-from georecall.probing.relations import LEAST_SUBJECTS, fold_numbers
+from georecall.probing.relations import LEAST_SUBJECTS
 from georecall.probing.threads import one_thread
 from georecall.progress import Progress, no_progress
 from georecall.records import Record
 from georecall.statistics.comparisons import Comparison, compare
-from georecall.statistics.draws import draws
+from georecall.statistics.folds import Split, fold_numbers, splits
 from georecall.statistics.intervals import Interval, rate_interval
-from georecall.statistics.leave_one_out import LeaveOneOut, predict
+from georecall.statistics.random_streams import stream
+from georecall.statistics.ridge import Ridge
 
 Decode = Callable[[Float32[np.ndarray, "some dim"]], Int64[np.ndarray, " some"]]
 """The token that the model puts first, for final states."""
@@ -66,7 +67,7 @@ def linear_relation(
         raise ProbingError(f"expected {LEAST_SUBJECTS} subjects or more, got {len(outputs)}")
     known_layers = checked_layers(len(states), layers)
     numbers = fold_numbers(len(outputs), folds, seed)
-    order = draws(seed, "shuffled pairs").permutation(len(outputs))
+    order = stream(seed, "shuffled pairs").permutation(len(outputs))
     own, shuffled = (_Maps(len(states), targets, numbers) for targets in (outputs, outputs[order]))
     with one_thread():
         for layer, state in enumerate(states):
@@ -101,11 +102,17 @@ class _Maps:
         self.estimates = np.empty((layers, *outputs.shape), dtype=np.float32)
 
     def fit(
-        self, layer: int, fold: int, rows: LeaveOneOut, projected: Float64[np.ndarray, "held_out training"]
+        self,
+        layer: int,
+        fold: int,
+        split: Split,
+        rows: Ridge,
+        projected: Float64[np.ndarray, "held_out training"],
     ) -> None:
         """Fit the outputs of the training part, given as `rows`, and estimate the others."""
-        fit = rows.fit(self._outputs[self._folds != fold])
-        self.estimates[layer, self._folds == fold] = predict(fit, projected)
+        training, held_out = split
+        fit = rows.fit(self._outputs[training])
+        self.estimates[layer, held_out] = fit.predict(projected)
         self._errors[layer, fold] = fit.error
 
     @property
@@ -124,11 +131,11 @@ def _fit(
     folds: Int64[np.ndarray, " rows"],
     to_outputs: Sequence[_Maps],
 ) -> None:
-    for fold in range(int(folds.max()) + 1):
-        rows = LeaveOneOut(state[folds != fold])
-        projected = rows.project(state[folds == fold])
+    for fold, (training, held_out) in enumerate(splits(folds)):
+        rows = Ridge(state[training])
+        projected = rows.project(state[held_out])
         for maps in to_outputs:
-            maps.fit(layer, fold, rows, projected)
+            maps.fit(layer, fold, (training, held_out), rows, projected)
 
 
 def _commonest(
@@ -136,7 +143,7 @@ def _commonest(
 ) -> Int64[np.ndarray, " rows"]:
     """For each row the commonest token of the training part of its fold."""
     tokens = np.empty_like(predicted)
-    for fold in range(int(folds.max()) + 1):
-        seen, times = np.unique(predicted[folds != fold], return_counts=True)
-        tokens[folds == fold] = seen[times.argmax()]
+    for training, held_out in splits(folds):
+        seen, times = np.unique(predicted[training], return_counts=True)
+        tokens[held_out] = seen[times.argmax()]
     return tokens

@@ -18,14 +18,15 @@ from georecall.language_models.state_cache import StateCache
 from georecall.language_models.templates import Templates
 from georecall.probing.causal import Swap, SwapEffect, SwapSummary, swap_components
 from georecall.probing.findings import Findings, analyse
-from georecall.probing.knowledge import Knowledge, Recalled, recall_facts
+from georecall.probing.knowledge import EXAMPLES_SHOWN, Knowledge, Recalled, recall_facts
 from georecall.probing.linear_relations import LinearRelation, linear_relation
-from georecall.probing.relations import choose_targets, fold_numbers
+from georecall.probing.relations import choose_targets
 from georecall.probing.settings import ProbeSettings
 from georecall.probing.superposition_map import fit_superposition
 from georecall.progress import Progress, no_progress
 from georecall.records import Record
-from georecall.statistics.draws import draws
+from georecall.statistics.folds import fold_numbers
+from georecall.statistics.random_streams import stream
 
 FOLD = 0
 """Swaps are made in the subjects of this fold; layer and components come from the others."""
@@ -168,7 +169,7 @@ def _knowledge(
     return Knowledge(
         relations=table.relations,
         templates=tuple(templates.relations[relation] for relation in table.relations),
-        **cache.remembered({"asked": "facts", **description}, ask),
+        **cache.remembered({"asked": "facts", "examples": EXAMPLES_SHOWN, **description}, ask),
     )
 
 
@@ -235,7 +236,7 @@ def _swaps(
     held_out = fold_numbers(len(rows), settings.folds, settings.seed) == FOLD
     state = reading.states[reading.layers.index(layer)]
     fit = fit_superposition(state, answers, reading.vectors, rows[~held_out])
-    rng = draws(settings.seed, "swaps")
+    rng = stream(settings.seed, "swaps")
     swaps = []
     for column, relation in enumerate(findings.relations):
         subjects = np.sort(rng.permutation(rows[held_out])[: settings.swaps])

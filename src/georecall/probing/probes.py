@@ -12,7 +12,9 @@ from georecall.probing.features import Inputs
 from georecall.probing.relations import Target
 from georecall.probing.threads import in_threads
 from georecall.progress import Progress, no_progress
-from georecall.statistics.leave_one_out import LeaveOneOut, predict
+from georecall.statistics.folds import Split
+from georecall.statistics.readout import nearness
+from georecall.statistics.ridge import Ridge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,17 +131,17 @@ class _Outcome:
         self.strengths = np.empty(target.n_folds)
 
     def judge(
-        self, fold: int, rows: LeaveOneOut, projected: Float64[np.ndarray, "held_out training"]
+        self, fold: int, split: Split, rows: Ridge, projected: Float64[np.ndarray, "held_out training"]
     ) -> None:
         """Fit the training part, given as `rows`, and judge both parts."""
         target = self.target
-        training, held_out = target.split(fold)
+        training, held_out = split
         labels, codes = target.labels[training], target.codes
         seen = np.bincount(labels, minlength=len(codes))
         fit = rows.fit(codes[labels])
-        closeness = predict(fit, projected) @ codes.T
+        closeness = nearness(fit.predict(projected), codes)
         self.reciprocal_ranks[held_out] = target.reciprocal_ranks(closeness, target.labels[held_out], seen)
-        left_out = target.reciprocal_ranks(fit.left_out @ codes.T, labels, seen)
+        left_out = target.reciprocal_ranks(nearness(fit.left_out, codes), labels, seen)
         self.left_out[fold] = target.scores(left_out).mean()
         self.strengths[fold] = fit.strength
 
@@ -148,13 +150,12 @@ def _probe_input(inputs: Inputs, number: int, targets: Sequence[Target]) -> list
     outcomes = [_Outcome(target) for target in targets]
     for together in _by_subjects(outcomes):
         target = together[0].target
-        for fold in range(target.n_folds):
-            training, held_out = target.split(fold)
+        for fold, (training, held_out) in enumerate(target.splits()):
             features, others = inputs.split(number, target.rows[training], target.rows[held_out])
-            rows = LeaveOneOut(features)
+            rows = Ridge(features)
             projected = rows.project(others)
             for outcome in together:
-                outcome.judge(fold, rows, projected)
+                outcome.judge(fold, (training, held_out), rows, projected)
     return outcomes
 
 

@@ -1,6 +1,6 @@
 """Which relations of a table can be probed, and what is read off for each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,7 +9,8 @@ from jaxtyping import Float64, Int64
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.statistics.draws import draws
+from georecall.statistics.folds import Split, fold_numbers, splits
+from georecall.statistics.readout import reciprocal_ranks
 
 Kind = Literal["classes", "vectors"]
 LEAST_SUBJECTS = 20
@@ -29,8 +30,8 @@ class Target:
     rows       : the subjects with an answer
     attributes : the relation's own attributes, as numbers of the table's
     labels     : for each row, the place of its answer in `attributes`
-    codes      : vectors of one length. An estimate ŷ ranks the attributes by ⟨code, ŷ⟩, which, as the lengths
-                 are equal, is by nearness; a short ŷ, which ridge gives, does not favour vectors near the mean
+    codes      : vectors of one length. An estimate ŷ ranks the attributes by their nearness, and as the lengths
+                 are equal, a short ŷ, which ridge gives, does not favour vectors near the mean
     folds      : for each row, the fold in which it is held out
 
     Of kind `classes`, the codes are one-hot, and only attributes seen in training can be named. Of kind `vectors`,
@@ -52,9 +53,9 @@ class Target:
         """Number of folds."""
         return int(self.folds.max()) + 1
 
-    def split(self, fold: int) -> tuple[Int64[np.ndarray, " training"], Int64[np.ndarray, " held_out"]]:
-        """Places in `rows` of the training part and of the part held out."""
-        return np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
+    def splits(self) -> Iterator[Split]:
+        """Places in `rows` of the training part and of the part held out, fold by fold."""
+        return splits(self.folds)
 
     def permuted(self, rng: np.random.Generator) -> "Target":
         """The same target with its answers permuted over the subjects."""
@@ -70,10 +71,7 @@ class Target:
 
         `seen` says how often each attribute is in the training part.
         """
-        nameable = (seen > 0) | (self.kind == "vectors")
-        right = np.take_along_axis(closeness, labels[:, None], axis=1)
-        ranks = np.maximum(((closeness >= right) & nameable).sum(axis=1), 1)
-        return np.where(nameable[labels], 1 / ranks, 0.0)
+        return reciprocal_ranks(closeness, labels, (seen > 0) | (self.kind == "vectors"))
 
     def scores(self, ranks: Float64[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
         """What a subject scores: whether the first place is right for `classes`, 1 / rank for `vectors`."""
@@ -108,11 +106,6 @@ def choose_targets(
         reasons = "; ".join(f"{relation!r}: {reason}" for relation, reason in skipped.items())
         raise ProbingError(f"expected a relation that can be probed, got none: {reasons}")
     return tuple(targets), skipped
-
-
-def fold_numbers(rows: int, folds: int, seed: int) -> Int64[np.ndarray, " rows"]:
-    """The fold in which each row is held out: folds of equal size, one row more or less, drawn by the seed."""
-    return draws(seed, "folds").permutation(np.arange(rows, dtype=np.int64) % folds)
 
 
 def principal_codes(

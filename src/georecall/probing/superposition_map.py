@@ -8,34 +8,31 @@ from jaxtyping import Float, Float64, Int64
 
 from georecall.errors import ProbingError
 from georecall.probing.relations import principal_codes
-from georecall.statistics.leave_one_out import LeaveOneOut
+from georecall.statistics.superposition import Regressors, SuperpositionMap
 
 WRITTEN_DIMENSIONS = 32
 """Principal directions of the attribute vectors that a relation writes by, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuperpositionMap:
-    """The fit x_s ≈ c + Σ_r A_r v_{r, f_r(s)} of one state, in units of the state.
+class StateMap:
+    """The fit x_s ≈ c + Σ_r A_r v_{r, f_r(s)} of one state, in units of the state, and the v_r of all attributes.
 
-    `offset` is c, `matrices` are the A_r, and `codes` the v_r of all attributes of the table. Relations are numbered
-    as the columns of the answers that were fitted.
+    Relations are numbered as the columns of the answers that were fitted.
     """
 
-    offset: Float64[np.ndarray, " dim"]
-    matrices: tuple[Float64[np.ndarray, "dim _"], ...]
+    superposition: SuperpositionMap
     codes: tuple[Float64[np.ndarray, "attributes _"], ...]
 
     def component(
         self, relation: int, attributes: Int64[np.ndarray, " some"]
     ) -> Float64[np.ndarray, "some dim"]:
         """What a relation writes for some attributes, A_r v_{r, a}; a swap adds the difference of two of them."""
-        return np.asarray(self.codes[relation][attributes] @ self.matrices[relation].T)
+        return np.asarray(self.codes[relation][attributes] @ self.superposition.matrices[relation].T)
 
     def embed(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
         """The states that subjects with these answers would have, none of which may be missing."""
-        parts = [self.component(relation, column) for relation, column in enumerate(answers.T)]
-        return self.offset + np.sum(parts, axis=0)
+        return self.superposition.embed(blocks(self.codes, answers))
 
 
 def fit_superposition(
@@ -43,7 +40,7 @@ def fit_superposition(
     answers: Int64[np.ndarray, "subjects relations"],
     vectors: Float64[np.ndarray, "attributes out"],
     rows: Int64[np.ndarray, " rows"],
-) -> SuperpositionMap:
+) -> StateMap:
     """Fit the superposition of one state to some subjects, by ridge with a strength chosen by leave-one-out.
 
     Raises:
@@ -55,12 +52,8 @@ def fit_superposition(
             f"expected subjects with an answer to every relation, got subject {row} without one"
         )
     codes = relation_codes(answers, vectors)
-    regressors = LeaveOneOut(np.hstack(blocks(codes, answers[rows])))
-    fit = regressors.fit(states[rows].astype(np.float64))
-    weights = regressors.coefficients(fit)
-    return SuperpositionMap(
-        offset=fit.mean - weights @ regressors.mean, matrices=tuple(by_block(weights, codes)), codes=codes
-    )
+    fit = Regressors(blocks(codes, answers[rows])).fit(states[rows].astype(np.float64))
+    return StateMap(superposition=fit, codes=codes)
 
 
 def relation_codes(
@@ -83,10 +76,3 @@ def blocks(
 ) -> list[Float64[np.ndarray, "rows _"]]:
     """The regressors of each relation: the codes of the subjects' attributes."""
     return [code[column] for code, column in zip(codes, answers.T, strict=True)]
-
-
-def by_block(
-    weights: Float64[np.ndarray, "dim regressors"], parts: Sequence[Float64[np.ndarray, "_ _"]]
-) -> list[Float64[np.ndarray, "dim _"]]:
-    """The matrices A_r, one for each block of regressors side by side."""
-    return np.split(weights, np.cumsum([part.shape[1] for part in parts])[:-1], axis=1)

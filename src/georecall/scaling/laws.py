@@ -9,6 +9,8 @@ from jaxtyping import Float64
 from scipy.optimize import leastsq
 
 from georecall.records import Record
+from georecall.statistics.intervals import Interval, percentiles
+from georecall.statistics.random_streams import stream
 from georecall.sweeps import Measured
 from georecall.theory.bounds import one_hop_bits
 from georecall.training.capacity import CapacityCell, CapacityResult
@@ -17,7 +19,6 @@ LM_BITS = 2.0
 """Bits a parameter that language models were found to store (Allen-Zhu and Li, 2024)."""
 RESAMPLES, COMPARISONS = 300, 100
 """Worlds drawn anew for an interval, and for the comparison of laws, which takes a fit for every N left out."""
-TAILS = (0.025, 0.975)
 LEAST_PREDICTED = 1e-3
 """Below this a law's prediction counts as this: an affine law may become negative far from its points."""
 
@@ -160,22 +161,21 @@ def logarithmic_share(points: Sequence[CapacityPoint], *, seed: int = 0) -> floa
     if any(grid.held_out_error(law, grid.d) is None for law in LAWS):
         return None
     wins = []
-    for d in grid.redrawn(np.random.default_rng(seed), COMPARISONS):
+    for d in grid.redrawn(stream(seed, "comparison of laws"), COMPARISONS):
         best = min(LAWS, key=lambda law: _or_infinite(grid.held_out_error(law, d)))
         wins.append("log2" in best.name)
     return float(np.mean(wins))
 
 
-def ratio_interval(
-    above: CapacityPoint, below: CapacityPoint, *, seed: int = 0
-) -> tuple[float, float, float] | None:
+def threshold_ratio(above: CapacityPoint, below: CapacityPoint, *, seed: int = 0) -> Interval | None:
     """Ratio of two mean thresholds, and its 95 % interval over seeds drawn anew; None if one is censored."""
     if above.censored or below.censored:
         return None
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "ratio of thresholds")
     drawn = [np.concatenate(list(_Grid.of([point]).redrawn(rng, RESAMPLES))) for point in (above, below)]
-    low, high = np.quantile(drawn[0] / drawn[1], TAILS)
-    return float(np.mean(above.known) / np.mean(below.known)), float(low), float(high)
+    low, high = percentiles(drawn[0] / drawn[1])
+    ratio = np.mean(above.known) / np.mean(below.known)
+    return Interval(value=float(ratio), low=float(low), high=float(high))
 
 
 @dataclass(frozen=True)
@@ -257,8 +257,8 @@ def _fit(law: Law, grid: _Grid, seed: int) -> Fit:
 def _intervals(law: Law, grid: _Grid, seed: int) -> dict[str, tuple[float, float]] | None:
     if min(len(point.known) for point in grid.points) < 2:
         return None
-    drawn = [grid.coefficients(law, d) for d in grid.redrawn(np.random.default_rng(seed), RESAMPLES)]
-    low, high = np.quantile(drawn, TAILS, axis=0)
+    redrawn = grid.redrawn(stream(seed, "coefficients of laws"), RESAMPLES)
+    low, high = percentiles(np.array([grid.coefficients(law, d) for d in redrawn]))
     return {name: (float(a), float(b)) for name, a, b in zip(law.coefficients, low, high, strict=True)}
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from pydantic import Field, PlainSerializer
 from scipy import stats
 
@@ -49,17 +49,3 @@ class Estimate(Record):
         """One entry of the values, or the mean of several, in every member."""
         values = self.values[(slice(None), *where)]
         return Estimate(values.reshape(len(values), -1).mean(axis=1))
-
-
-def wilson_interval(
-    hits: Int64[np.ndarray, "*shape"], trials: int
-) -> tuple[Float64[np.ndarray, "*shape"], Float64[np.ndarray, "*shape"]]:
-    """Both ends of the 95 % Wilson interval of rates `hits / trials`.
-
-    (p + z²/2n ± z·√(p(1−p)/n + z²/4n²)) / (1 + z²/n)
-    """
-    z, rate = stats.norm.ppf((1 + CONFIDENCE) / 2), hits / trials
-    middle = np.asarray(rate + z**2 / (2 * trials))
-    half = z * np.sqrt(rate * (1 - rate) / trials + (z / (2 * trials)) ** 2)
-    scale = 1 + z**2 / trials
-    return np.maximum(middle - half, 0) / scale, np.minimum((middle + half) / scale, 1)

@@ -16,35 +16,33 @@ from georecall.facts.queries import Queries
 from georecall.models.activations import Activations
 from georecall.models.attention import RecallHeads
 from georecall.models.recall import RecallLayer
-from georecall.statistics.ridge import ridge
+from georecall.statistics.superposition import Regressors, SuperpositionMap
 
 Method = Literal["ridge", "selector"]
 METHODS: tuple[Method, ...] = ("ridge", "selector")
 DAMPING = 0.01
-"""λ of the selector writer, in units of the mean of the diagonal of H."""
+"""λ of the selector solver, in units of the mean of the diagonal of H."""
 
 
 @dataclass(frozen=True)
-class Writer:
+class EmbeddingSolver:
     """The superposition `e'_s = c + Σ_r A_r u_{g_r(s)}` for any facts g (docs/theory.md §7)."""
 
     member: Member
-    offset: Float64[np.ndarray, " dim"]
-    matrices: Float64[np.ndarray, "relations dim out"]
+    superposition: SuperpositionMap
 
-    def write(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
+    def solve(self, answers: Int64[np.ndarray, "subjects relations"]) -> Float64[np.ndarray, "subjects dim"]:
         """One embedding for each row of answers, whatever the other rows; −1 stands for a fact not known."""
-        vectors = attribute_vectors(self.member, answers)
-        return self.offset + np.einsum("rdo,sro->sd", self.matrices, vectors, optimize=True)
+        return self.superposition.embed(_by_relation(attribute_vectors(self.member, answers)))
 
 
-def writer(method: str, member: Member) -> Writer:
-    """A writer made from the old world of a member.
+def embedding_solver(method: str, member: Member) -> EmbeddingSolver:
+    """A solver made from the old world of a member.
 
     Raises:
         AnalysisError: the method is not known.
     """
-    return _MAKERS[checked_method(method)](member)
+    return EmbeddingSolver(member, _MAKERS[checked_method(method)](member))
 
 
 def checked_method(name: str) -> Method:
@@ -80,15 +78,13 @@ def averaged_selectors(member: Member) -> Float64[np.ndarray, "relations out dim
     return np.stack([_averaged_selector(member, relation) for relation in range(len(member.table.relations))])
 
 
-def _ridge(member: Member) -> Writer:
+def _ridge(member: Member) -> SuperpositionMap:
     """Ridge regression of the old embeddings, its strength chosen by leave-one-out among the old subjects."""
     old = attribute_vectors(member, member.table.answers)
-    fit = ridge(old.reshape(len(old), -1), member.subjects)
-    matrices = np.asarray(fit.coef_).reshape(-1, *old.shape[1:]).swapaxes(0, 1)
-    return Writer(member, np.asarray(fit.intercept_), matrices)
+    return Regressors(_by_relation(old)).fit(member.subjects)
 
 
-def _selector(member: Member) -> Writer:
+def _selector(member: Member) -> SuperpositionMap:
     """The embedding that the averaged selectors together turn best into the attribute vectors asked for.
 
         min_e Σ_r ‖Ũ (M_r e − u_{g_r(s)})‖² + λ‖e‖²   at   e = (H + λI)⁻¹ Σ_r M_rᵀ G u_{g_r(s)}
@@ -107,13 +103,22 @@ def _selector(member: Member) -> Writer:
     normal = (pulled @ maps).sum(axis=0)
     normal += DAMPING * np.trace(normal) / len(normal) * np.eye(len(normal))
     matrices = np.linalg.pinv(normal, hermitian=True) @ pulled
-    written = Writer(member, np.zeros(len(normal)), matrices).write(member.table.answers)
-    mean, spread = member.subjects.mean(axis=0), _spread(written)
+    unscaled = SuperpositionMap(offset=np.zeros(len(normal)), matrices=list(matrices))
+    solved = unscaled.embed(_by_relation(attribute_vectors(member, member.table.answers)))
+    mean, spread = member.subjects.mean(axis=0), _spread(solved)
     scale = _spread(member.subjects) / spread if spread else 0.0
-    return Writer(member, mean - scale * written.mean(axis=0), scale * matrices)
+    return SuperpositionMap(
+        offset=mean - scale * solved.mean(axis=0), matrices=[scale * matrix for matrix in matrices]
+    )
 
 
-_MAKERS: dict[Method, Callable[[Member], Writer]] = {"ridge": _ridge, "selector": _selector}
+_MAKERS: dict[Method, Callable[[Member], SuperpositionMap]] = {"ridge": _ridge, "selector": _selector}
+
+
+def _by_relation(
+    vectors: Float64[np.ndarray, "subjects relations out"],
+) -> list[Float64[np.ndarray, "subjects out"]]:
+    return list(vectors.swapaxes(0, 1))
 
 
 def _spread(embeddings: Float64[np.ndarray, "subjects dim"]) -> float:

@@ -14,8 +14,9 @@ from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists, Record
 from georecall.statistics.estimates import Estimate
+from georecall.statistics.random_streams import stream
 from georecall.statistics.subspaces import participation_ratio
-from georecall.transfer.embedding_solvers import averaged_selectors, checked_method, writer
+from georecall.transfer.embedding_solvers import averaged_selectors, checked_method, embedding_solver
 
 
 class Accuracy(Estimate):
@@ -90,7 +91,7 @@ def swap_worlds(
     check_worlds(worlds)
     specimen = Specimen.of(model, table, seed=seed)
     _check_bijections(table)
-    new = [_new_world(table, seed=[seed, world]) for world in range(1, worlds + 1)]
+    new = [_new_world(table, seed, number) for number in range(1, worlds + 1)]
     rows = [_swapped(member, method, new, seed) for member in specimen.members("transfer", progress)]
     found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return Transfer(
@@ -124,8 +125,11 @@ def insert_subjects(
     known = answers >= 0
     right: dict[str, list[float]] = {"accuracy": [], "random": []}
     for member in specimen.members("insertion", progress):
-        noise = _gaussian(member, len(answers), np.random.default_rng(seed))
-        for name, embeddings in (("accuracy", writer(method, member).write(answers)), ("random", noise)):
+        noise = _gaussian(member, len(answers), stream(seed, "random embeddings"))
+        for name, embeddings in (
+            ("accuracy", embedding_solver(method, member).solve(answers)),
+            ("random", noise),
+        ):
             right[name].append(_share(member, embeddings, answers))
     commonest = np.array([np.bincount(old[old >= 0]).argmax() for old in table.answers.T])
     return Insertion(
@@ -153,14 +157,15 @@ def check_worlds(worlds: int) -> None:
 def _swapped(
     member: Member, method: str, worlds: Sequence[Int64[np.ndarray, "subjects relations"]], seed: int
 ) -> dict[str, Any]:
-    rng, old, write = np.random.default_rng(seed), member.subjects, writer(method, member).write
+    old, solve = member.subjects, embedding_solver(method, member).solve
+    random, order = stream(seed, "random embeddings"), stream(seed, "permuted embeddings")
     singular_values = np.linalg.svd(averaged_selectors(member), compute_uv=False)
     ranks = [participation_ratio(values) for values in singular_values]
     return {
         "old": _share(member, old, member.table.answers),
-        "accuracy": [_share(member, write(gold), gold) for gold in worlds],
-        "random": np.mean([_share(member, _gaussian(member, len(old), rng), gold) for gold in worlds]),
-        "permuted": np.mean([_share(member, rng.permutation(old), gold) for gold in worlds]),
+        "accuracy": [_share(member, solve(gold), gold) for gold in worlds],
+        "random": np.mean([_share(member, _gaussian(member, len(old), random), gold) for gold in worlds]),
+        "permuted": np.mean([_share(member, order.permutation(old), gold) for gold in worlds]),
         "ranks": ranks,
         "interference": sum(ranks) / old.shape[1],
     }
@@ -182,8 +187,8 @@ def _gaussian(member: Member, count: int, rng: np.random.Generator) -> Float64[n
     return mean + spread * rng.standard_normal((count, len(mean)))
 
 
-def _new_world(table: FactTable, *, seed: Sequence[int]) -> Int64[np.ndarray, "subjects relations"]:
-    return random_bijections(*table.answers.shape, rng=np.random.default_rng(seed)).answers
+def _new_world(table: FactTable, seed: int, number: int) -> Int64[np.ndarray, "subjects relations"]:
+    return random_bijections(*table.answers.shape, rng=stream(seed, "new world", number)).answers
 
 
 def _check_bijections(table: FactTable) -> None:

@@ -41,10 +41,12 @@ class TransferResult(Record):
 
 
 class TransferCell(TrainedCell[TransferResult]):
-    """New worlds of random bijections swapped into a trained ensemble, by several writers.
+    """New worlds of random bijections swapped into a trained ensemble, by several embedding solvers.
 
     The worlds of `choosing_seed` are there to choose a method, those of `worlds_seed` to report.
     """
+
+    revision = 2
 
     methods: tuple[Method, ...] = METHODS
     worlds: Size = 5
