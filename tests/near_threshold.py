@@ -17,9 +17,12 @@ from georecall.constructions.certificate import KERNELS, Certificate
 from georecall.constructions.chain import Chain
 from georecall.facts.queries import Queries, all_queries, gold_entities, sample_queries
 from georecall.facts.worlds import random_functions
-from georecall.models.architecture import DTYPES, Architecture
+from georecall.models.architecture import Architecture
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.certifying import certify
+from georecall.models.dtypes import DTYPES
 from georecall.models.generation import generate_paths
+from georecall.models.stock_model import stock_model
 from georecall.theory.codes import CompositionCode
 
 CHAINS = 40
@@ -51,12 +54,14 @@ class Candidate:
         return cls(architecture=architecture, chain=chain, dtype=DTYPES[dtype])
 
     def certificate(self) -> Certificate:
-        return self.architecture.certify(self.chain, self.architecture.tensors(self.chain), self.dtype)
+        return certify(self.architecture, self.chain, self.architecture.tensors(self.chain), self.dtype)
 
     def model(self) -> PreTrainedModel:
         sources = self.architecture.tensors(self.chain)
-        return self.architecture.model(
-            self.chain, {name: source.tensor(self.dtype) for name, source in sources.items()}
+        return stock_model(
+            self.architecture,
+            self.chain,
+            {name: source.tensor(self.dtype) for name, source in sources.items()},
         )
 
     def errs(self, *, seed: int = 0) -> bool:

@@ -16,8 +16,9 @@ from georecall.constructions.certificate import (
     witnesses,
 )
 from georecall.constructions.chain_of_thought import ChainOfThought
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures.opt import OPT
+from georecall.models.certifying import certify
+from georecall.models.dtypes import DTYPES
 from georecall.storage.tensors import TensorSource
 
 CHAIN = ChainOfThought(WORLDS["bijections"].table, 3)
@@ -31,7 +32,7 @@ def layer_of(chain: ChainOfThought) -> dict[str, torch.Tensor]:
 
 def prove(chain: ChainOfThought, layer: dict[str, torch.Tensor], dtype: str = "float32") -> Certificate:
     sources = {name: TensorSource.of(tensor) for name, tensor in layer.items()}
-    return OPT.certify(chain, OPT.tensors(chain) | sources, DTYPES[dtype])
+    return certify(OPT, chain, OPT.tensors(chain) | sources, DTYPES[dtype])
 
 
 @settings(max_examples=25)

@@ -16,7 +16,7 @@ from georecall.constructions.one_hop import OneHop
 from georecall.constructions.single_answer import SingleAnswer
 from georecall.facts.queries import Queries, margins
 from georecall.facts.table import FactTable
-from georecall.models.architecture import DTYPES
+from georecall.models.dtypes import DTYPES
 from georecall.models.recall import RecallTransformer
 
 FEW_WEIGHTS = 60_000

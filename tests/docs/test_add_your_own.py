@@ -18,8 +18,9 @@ from georecall.dissection.study import Study
 from georecall.explorer.memories import memory_exhibit
 from georecall.memory import FactMemory
 from georecall.memory.trace import trace
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.certifying import certify
+from georecall.models.dtypes import DTYPES
 from georecall.progress import no_progress
 from georecall.theory import code_registry
 
@@ -86,7 +87,7 @@ def test_a_chain_with_the_code_is_proved_in_every_format(arch):
     architecture = ARCHITECTURES[arch]
     chain = architecture.chain_class(WORLDS["missing facts"].table, 2, levels=3, code_name="repeated")
     tensors = architecture.tensors(chain)
-    assert all(architecture.certify(chain, tensors, dtype).exact for dtype in DTYPES.values())
+    assert all(certify(architecture, chain, tensors, dtype).exact for dtype in DTYPES.values())
 
 
 @pytest.fixture

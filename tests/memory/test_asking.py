@@ -10,7 +10,7 @@ from georecall.errors import ConstructionError, UnknownNameError
 from georecall.facts.queries import Query
 from georecall.facts.worlds import random_functions
 from georecall.memory import FactMemory
-from georecall.models.architecture import DTYPES
+from georecall.models.dtypes import DTYPES
 
 FAMILY = FactMemory.compile(WORLDS["family"].table, hops=3)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
-from georecall.models.architecture import DTYPES
 from georecall.models.arithmetic import Arithmetic, Range, State
+from georecall.models.dtypes import DTYPES
 
 ENTRIES = st.lists(st.integers(-20, 20), min_size=2, max_size=60).filter(any)
 

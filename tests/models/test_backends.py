@@ -14,8 +14,8 @@ from cases import WORLDS, World, gold_sequences
 from georecall.facts.names import ENTITY_MARK, UNKNOWN
 from georecall.facts.queries import Queries, Query, gold_entities, sample_queries
 from georecall.memory import FactMemory
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.dtypes import DTYPES
 from georecall.models.generation import generate_paths
 from georecall.models.recall import RecallTransformer
 from georecall.models.tokenizer import prompt_text

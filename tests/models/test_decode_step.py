@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from georecall.models.decode_step import GROUP, top_two
+from georecall.models.top_two import GROUP, top_two
 
 scores = st.integers(1, 4).flatmap(
     lambda groups: arrays(

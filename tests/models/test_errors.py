@@ -10,9 +10,11 @@ from cases import tables
 from georecall.constructions.certificate import KERNELS, Errors, Witnesses, measured_errors
 from georecall.constructions.chain import Chain
 from georecall.facts.worlds import random_bijections
-from georecall.models.architecture import DTYPES, Architecture
+from georecall.models.architecture import Architecture
 from georecall.models.architectures import ARCHITECTURES
 from georecall.models.arithmetic import Arithmetic
+from georecall.models.dtypes import DTYPES
+from georecall.models.stock_model import stock_model
 
 
 def everyone(chain: Chain) -> Witnesses:
@@ -38,7 +40,7 @@ def everyone(chain: Chain) -> Witnesses:
 
 def largest_errors(architecture: Architecture, chain: Chain, dtype: torch.dtype, kernel: str) -> Errors:
     tensors = {name: source.tensor(dtype) for name, source in architecture.tensors(chain).items()}
-    model, known = architecture.model(chain, tensors), everyone(chain)
+    model, known = stock_model(architecture, chain, tensors), everyone(chain)
     model.set_attn_implementation(kernel)
     with torch.inference_mode():
         states = model.base_model(torch.from_numpy(known.tokens)).last_hidden_state

@@ -14,6 +14,7 @@ from georecall.facts.table import FactTable
 from georecall.memory import FactMemory
 from georecall.models.architectures.opt import OPT
 from georecall.models.generation import generate_paths
+from georecall.models.stock_model import stock_model
 from georecall.models.tokenizer import prompt_ids, prompt_text
 
 MEMORY = FactMemory.compile(WORLDS["missing facts"].table, hops=3)
@@ -21,8 +22,8 @@ CHAIN, TABLE = MEMORY.chain, MEMORY.table
 
 
 def float64_model(chain: ChainOfThought) -> OPTForCausalLM:
-    return OPT.model(
-        chain, {name: source.tensor(torch.float64) for name, source in OPT.tensors(chain).items()}
+    return stock_model(
+        OPT, chain, {name: source.tensor(torch.float64) for name, source in OPT.tensors(chain).items()}
     )
 
 
@@ -122,7 +123,7 @@ def test_an_end_or_a_relation_in_place_of_the_unknown_is_not_a_right_answer():
         unembedding = MEMORY.tensors[OPT.unembedding].clone()
         unembedding[mistaken] += unembedding[CHAIN.vocabulary.unknown]
         unembedding[CHAIN.vocabulary.unknown] = 0
-        model = OPT.model(CHAIN, MEMORY.tensors | {OPT.unembedding: unembedding})
+        model = stock_model(OPT, CHAIN, MEMORY.tensors | {OPT.unembedding: unembedding})
         path, stops = generate_paths(CHAIN, model, queries)
         np.testing.assert_array_equal(path, gold_entities(TABLE, queries))
         np.testing.assert_array_equal(stops, known)

@@ -14,8 +14,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 
 from georecall.errors import FolderError
+from georecall.models.dtypes import DTYPES
 from georecall.storage.tensors import (
-    DTYPE_NAMES,
     TensorForm,
     TensorSource,
     open_tensors,
@@ -45,7 +45,7 @@ def tensors_in_chunks(draw: st.DrawFn) -> tuple[torch.Tensor, TensorSource]:
 @settings(max_examples=60)
 @given(
     st.dictionaries(st.text(min_size=1, max_size=5), tensors_in_chunks(), max_size=3),
-    st.sampled_from([*DTYPE_NAMES]),
+    st.sampled_from([*DTYPES.values()]),
 )
 def test_a_written_file_loads_as_the_tensors_cast(tmp_path_factory, named, dtype):
     path = tmp_path_factory.mktemp("tensors") / "model.safetensors"
@@ -167,7 +167,7 @@ def test_tensors_of_other_forms_are_refused_by_name(forms, says, tmp_path):
     assert says in str(found.value)
 
 
-@pytest.mark.parametrize("dtype", DTYPE_NAMES)
+@pytest.mark.parametrize("dtype", DTYPES.values())
 @pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
 def test_numbers_that_are_not_finite_are_refused_where_they_must_be(dtype, number, tmp_path):
     held = {"a": torch.tensor([[1.0, number, -1.0]], dtype=dtype)}

@@ -20,10 +20,12 @@ from georecall.constructions.rotary import RotaryChain
 from georecall.constructions.rotation import random_rotation
 from georecall.facts.queries import all_queries
 from georecall.facts.worlds import random_functions
-from georecall.models.architecture import DTYPES, Architecture
+from georecall.models.architecture import Architecture
 from georecall.models.architectures.llama import GATE, LLAMA, RMS_EPSILON, best_rotary_angles, rotary_gap
 from georecall.models.architectures.opt import LAYER_NORM_EPSILON, OPT
+from georecall.models.dtypes import DTYPES
 from georecall.models.recall import RecallTransformer
+from georecall.models.stock_model import stock_model
 from georecall.theory.codes import CompositionCode
 
 names = st.integers(1, 10**9)
@@ -146,7 +148,7 @@ def test_scores_rounded_to_a_format_lead_by_the_certified_margin(counts, deviati
 
 def hidden_units(chain: ChainOfThought, tensors: dict[str, Tensor], tokens: np.ndarray) -> np.ndarray:
     """The hidden units of the stock model at the steps, [prompts, steps, relations, places]."""
-    model, found = OPT.model(chain, tensors), []
+    model, found = stock_model(OPT, chain, tensors), []
     activation = model.model.decoder.layers[0].activation_fn
     activation.register_forward_hook(lambda _module, _inputs, output: found.append(output))
     with torch.inference_mode():
@@ -330,7 +332,9 @@ def test_rotary_scores_prefer_the_right_place_by_the_gap(hops, pairs):
 def test_the_stock_rotary_attention_reads_one_place(hops, n_relations):
     table = random_functions(5, n_relations, 7, rng=np.random.default_rng(hops))
     chain = RotaryChain(table, hops)
-    model = LLAMA.model(chain, {name: part.float() for name, part in exact_tensors(chain, LLAMA).items()})
+    model = stock_model(
+        LLAMA, chain, {name: part.float() for name, part in exact_tensors(chain, LLAMA).items()}
+    )
     model.set_attn_implementation("eager")
     frequencies = model.model.rotary_emb.inv_freq
     expected = best_rotary_angles(len(frequencies), hops)
@@ -367,7 +371,7 @@ def test_rms_normalisation_keeps_gates_closed_and_raises_the_end_where_the_end_i
 @given(tables(), st.integers(1, 4), st.integers(2, 5))
 def test_the_stock_llama_in_float64_is_silent_where_the_end_is_read(table, hops, levels):
     chain = RotaryChain(table, hops, levels=levels)
-    model = LLAMA.model(chain, exact_tensors(chain, LLAMA))
+    model = stock_model(LLAMA, chain, exact_tensors(chain, LLAMA))
     entities = chain.vocabulary.entity_ids(np.arange(-1, chain.n_entities))
     ends = np.full((len(entities), chain.relation_places), chain.vocabulary.end)
     prompts = torch.from_numpy(np.concatenate([ends, entities[:, None]], axis=1))

@@ -14,8 +14,8 @@ from georecall.facts.worlds import random_bijections
 from georecall.figures.capacity import TICKS
 from georecall.figures.lines import lines, logarithmic
 from georecall.memory import FactMemory
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.dtypes import DTYPES
 from georecall.models.exhaustive import exhaust
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress

@@ -15,7 +15,7 @@ from georecall.constructions.single_answer import SingleAnswer
 from georecall.facts.worlds import random_bijections
 from georecall.figures.capacity import TICKS
 from georecall.figures.lines import lines, logarithmic, ordinal
-from georecall.models.architecture import DTYPES
+from georecall.models.dtypes import DTYPES
 from georecall.models.exhaustive import exhaust
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress

@@ -25,7 +25,7 @@ def run(
     """
     from georecall.memory import FactMemory
 
-    answer = FactMemory.load(memory).ask(subject, *relations)
+    answer = FactMemory.open(memory).ask(subject, *relations)
     if json:
         print_json(answer.to_dict())
         return

@@ -10,7 +10,7 @@ def run(memory: MemoryArgument, json: JsonOption = False) -> None:
     """
     from georecall.memory import FactMemory
 
-    loaded = FactMemory.load(memory)
+    loaded = FactMemory.open(memory)
     info = loaded.info()
     if json:
         print_json(info.to_dict())

@@ -17,7 +17,7 @@ from georecall.explorer.name_search import NameSearch
 from georecall.explorer.view import About, Exhibit
 from georecall.facts.names import END, UNKNOWN
 from georecall.memory.memory import FactMemory
-from georecall.models.architecture import DTYPES
+from georecall.models.dtypes import DTYPES
 
 
 def memory_exhibit(memory: FactMemory, *, title: str, folder: str | None = None) -> Exhibit:

@@ -125,6 +125,21 @@ class FactTable:
                 if answer >= 0:
                     yield subject, relation, self.attributes[answer]
 
+    def followed(
+        self, entities: Int64[np.ndarray, " batch"], relations: Int64[np.ndarray, "batch hops"]
+    ) -> Int64[np.ndarray, "batch hops"]:
+        """Entities met from each entity on, relation by relation: -1 from the first unknown fact on.
+
+        An entity that is no subject has no facts, and a relation of -1 leads nowhere.
+        """
+        path, entity_of_answer = [], np.append(self.entity_of_attribute, -1)
+        for relation in relations.T:
+            is_asked = (entities >= 0) & (entities < len(self.subjects)) & (relation >= 0)
+            answers = self.answers[np.where(is_asked, entities, 0), relation]
+            entities = entity_of_answer[np.where(is_asked, answers, -1)]
+            path.append(entities)
+        return np.stack(path, axis=1)
+
     @cached_property
     def n_facts(self) -> int:
         """Number of facts that are present."""

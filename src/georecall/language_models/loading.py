@@ -19,8 +19,8 @@ from transformers import (
 from transformers.utils import logging
 
 from georecall.errors import MissingPackageError, ProbingError, raised_as
-from georecall.models.architecture import DTYPES
 from georecall.models.device import device_here
+from georecall.models.dtypes import DTYPES
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 

@@ -68,7 +68,7 @@ def model_card(memory: "FactMemory") -> str:
     chain, table, known = memory.chain, memory.table, memory.certificate
     subject, relation = table.subjects[0], table.relations[0]
     return _CARD.format(
-        model_class=memory.architecture.model_class.__name__,
+        model_class=memory.architecture.model_class,
         facts=table.n_facts,
         subjects=len(table.subjects),
         relations=len(table.relations),

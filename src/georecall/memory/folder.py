@@ -33,6 +33,9 @@ MEMORY = Kind(
 )
 """A memory consists of the files that its certificate lists."""
 
+SMALL = 1 << 26
+"""Bytes of the largest file whose hash is checked when a memory is only opened to be asked: 64 MiB."""
+
 REMEDY = "was this folder written by `georecall compile`?"
 
 _VERSIONED = ("georecall", "numpy", "torch", "transformers", "tokenizers", "safetensors")
@@ -61,8 +64,8 @@ def write_certificate(folder: Path, content: Mapping[str, Any], known: Mapping[s
     (folder / CERTIFICATE).write_bytes(_text(sealed).encode())
 
 
-def read_certificate(folder: Path) -> Sealed:
-    """The certificate of a folder, after checking its own hash and that of every file it names.
+def read_certificate(folder: Path, *, check_all: bool = True) -> Sealed:
+    """The certificate of a folder, after checking its own hash and that of every file it names, or of the small ones.
 
     Raises:
         FolderError: the folder or a file is missing, truncated or altered, or of another format; or a field of the
@@ -83,7 +86,7 @@ def read_certificate(folder: Path) -> Sealed:
         )
     certificate = json_model(text, Sealed, place=str(path), remedy=REMEDY)
     for name, digest in certificate.files.items():
-        _check_file(folder, name, digest)
+        _check_file(folder, name, digest if check_all or is_small(folder / name) else None)
     return certificate
 
 
@@ -95,8 +98,13 @@ def check_is_folder(folder: Path) -> None:
         )
 
 
-def _check_file(folder: Path, name: str, digest: str) -> None:
-    """Only files right in the folder are read: a certificate may come from anybody."""
+def is_small(path: Path) -> bool:
+    """Whether a file is checked whenever its memory is opened."""
+    return path.is_file() and path.stat().st_size <= SMALL
+
+
+def _check_file(folder: Path, name: str, digest: str | None) -> None:
+    """Only files right in the folder are read: a certificate may come from anybody. Without a digest, it is there."""
     path = folder / name
     if not is_plain(name) or path.is_symlink():
         raise FolderError(
@@ -104,6 +112,8 @@ def _check_file(folder: Path, name: str, digest: str) -> None:
         )
     if not path.is_file():
         raise FolderError(f"{path}: missing from the memory")
+    if digest is None:
+        return
     found = sha256_of(path)
     if found != digest:
         raise FolderError(f"{path}: altered or truncated: expected SHA-256 {digest}, got {found}")

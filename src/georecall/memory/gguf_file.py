@@ -15,8 +15,9 @@ from jaxtyping import Float32
 
 from georecall.errors import ConstructionError, MissingPackageError
 from georecall.memory.memory import FactMemory
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures.llama import LLAMA
+from georecall.models.dtypes import DTYPES
+from georecall.models.stock_model import stock_config
 from georecall.storage.files import pointed_to, whole_file
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def write_gguf(memory: FactMemory, path: Path) -> None:
 
 
 def _add_config(writer: "GGUFWriter", memory: FactMemory) -> None:
-    config = memory.architecture.config(memory.chain, DTYPES[memory.dtype])
+    config = stock_config(memory.architecture, memory.chain, DTYPES[memory.dtype])
     writer.add_context_length(config.max_position_embeddings + 1)  # llama.cpp keeps one place free
     writer.add_embedding_length(config.hidden_size)
     writer.add_feed_forward_length(config.intermediate_size)

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from georecall.constructions.budget import require_memory
 from georecall.constructions.chain import Chain
@@ -12,10 +11,11 @@ from georecall.errors import ConstructionError, FolderError
 from georecall.facts.table_files import read_parquet
 from georecall.memory import folder as files
 from georecall.memory.statement import Sealed, Statement
-from georecall.models.architecture import DTYPES
 from georecall.models.architectures import ARCHITECTURES
+from georecall.models.decode_step import Reader
+from georecall.storage.arrays import StoredArrays
 from georecall.storage.folders import steady
-from georecall.storage.tensors import open_tensors
+from georecall.storage.tensors import DTYPE_CODES
 from georecall.untrusted import place_of, shortened
 
 DERIVED = ("table", "code", "layout")
@@ -33,11 +33,23 @@ def load_parts(folder: Path) -> dict[str, Any]:
             certificate, a tensor, or what one file says of another.
         TableError: the table is altered.
     """
-    return steady(folder, files.CERTIFICATE, lambda: _parts(folder))
+    parts = steady(folder, files.CERTIFICATE, lambda: _parts(folder, check_all=True))
+    return parts | {"file": None, "stored": parts["file"].tensors()}
 
 
-def _parts(folder: Path) -> dict[str, Any]:
-    sealed = files.read_certificate(folder)
+def open_parts(folder: Path) -> dict[str, Any]:
+    """The same without the tensors, which are read from the file when they are needed.
+
+    Hashes of files larger than `memory.folder.SMALL` are not checked; the table is, by its digest.
+
+    Raises:
+        FolderError, TableError: as `load_parts`.
+    """
+    return steady(folder, files.CERTIFICATE, lambda: _parts(folder, check_all=False))
+
+
+def _parts(folder: Path, *, check_all: bool) -> dict[str, Any]:
+    sealed = files.read_certificate(folder, check_all=check_all)
     made, where = sealed.construction, folder / files.CERTIFICATE
     architecture = ARCHITECTURES[made.architecture]
     table = read_parquet(folder / files.TABLE)
@@ -50,15 +62,18 @@ def _parts(folder: Path) -> dict[str, Any]:
         where,
     )
     _check_proofs(sealed, chain, where)
-    with open_tensors(folder / files.TENSORS, remedy=files.REMEDY) as file:
-        stored = file.expected(architecture.forms(chain, DTYPES[made.dtype]), finite=True)
-    _check_rotation(chain, stored[architecture.embedding], where)
+    forms = architecture.forms(chain, made.dtype)
+    path = folder / files.TENSORS
+    file = StoredArrays(path, forms, remedy=files.REMEDY)
+    if not check_all and files.is_small(path):
+        file.check_finite()
+    _check_rotation(chain, file, architecture.embedding, where)
     return {
         "chain": chain,
         "architecture": architecture,
         "dtype": made.dtype,
         "certificates": certificates,
-        "stored": stored,
+        "file": file,
     }
 
 
@@ -86,7 +101,7 @@ def _check_derived(sealed: Sealed, true: Statement, where: Path) -> None:
 def _check_proofs(sealed: Sealed, chain: Chain, where: Path) -> None:
     """Refuse certificates that are not those which a memory of this construction has, or that prove it wrong."""
     own = sealed.construction.dtype
-    wanted = list(DTYPES) if chain.rotation is None else [own]
+    wanted = list(DTYPE_CODES) if chain.rotation is None else [own]
     found = [proof.dtype for proof in sealed.proofs]
     if found != wanted:
         raise FolderError(f"{where}: proofs: expected one for each of {', '.join(wanted)}, got {found}")
@@ -103,12 +118,12 @@ def _check_proofs(sealed: Sealed, chain: Chain, where: Path) -> None:
             )
 
 
-def _check_rotation(chain: Chain, embedding: Tensor, where: Path) -> None:
+def _check_rotation(chain: Chain, read: Reader, embedding: str, where: Path) -> None:
     """Refuse a rotation that is not that of the tensors: an edit would write a row that is turned another way."""
     if chain.rotation is None:
         return
-    wanted = torch.from_numpy(chain.control_rows()[: chain.vocabulary.end])
-    if not torch.allclose(embedding[: len(wanted)].double(), wanted, rtol=CLOSE, atol=CLOSE):
+    wanted = chain.control_rows()[: chain.vocabulary.end]
+    if not np.allclose(read(embedding, slice(len(wanted))), wanted, rtol=CLOSE, atol=CLOSE):
         raise FolderError(
             f"{where}: construction.rotation: expected the seed by which {files.TENSORS} is rotated, "
             f"got {chain.rotation}"

@@ -5,13 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from jaxtyping import Float32, Int64
-from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from georecall.constructions.budget import require_memory
 from georecall.constructions.certificate import Certificate
@@ -22,15 +19,18 @@ from georecall.facts.table import FactTable
 from georecall.memory.answers import Answer, Verification
 from georecall.memory.ground_truth import GroundTruth
 from georecall.memory.info import MemoryInfo, memory_info
-from georecall.memory.loading import load_parts
-from georecall.memory.saving import save_memory
-from georecall.memory.verify import verify_memory
-from georecall.models.architecture import DTYPES, Architecture
+from georecall.memory.loading import load_parts, open_parts
+from georecall.models.architecture import Architecture
 from georecall.models.architectures import ARCHITECTURES, DEFAULT
-from georecall.models.asking import ask_every_step
-from georecall.models.decode_step import RecallStep
-from georecall.models.tokenizer import fact_tokenizer
+from georecall.models.decode_step import Reader, RecallStep
 from georecall.progress import Progress, no_progress
+from georecall.storage.arrays import StoredArrays
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+# ruff: noqa: PLC0415 - whoever only asks imports neither torch nor transformers, which take seconds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,14 +39,15 @@ class FactMemory:
 
     Immutable: `edit` and `forget` return another memory. `stored` holds the tensors of a memory that was loaded
     or edited; those of one just compiled are made when first needed, so that compiling and saving a large table
-    never holds them all.
+    never holds them all. `file` reads those of a memory that was opened.
     """
 
     chain: Chain
     architecture: Architecture[Any]
     dtype: str
     certificates: tuple[Certificate, ...]
-    stored: Mapping[str, Tensor] | None = None
+    stored: "Mapping[str, Tensor] | None" = None
+    file: StoredArrays | None = None
 
     @classmethod
     def compile(
@@ -68,6 +69,9 @@ class FactMemory:
             ConstructionError: the hop limit or the format is not possible, the model is wrong in `dtype`, or its
                 layer does not fit in memory.
         """
+        from georecall.models.certifying import certify
+        from georecall.models.dtypes import DTYPES
+
         if dtype not in DTYPES:
             raise ConstructionError(f"expected a dtype among {', '.join(DTYPES)}, got {dtype!r}")
         if arch not in ARCHITECTURES:
@@ -80,7 +84,7 @@ class FactMemory:
         tensors = architecture.tensors(chain)
 
         def certified(name: str) -> Certificate:
-            return architecture.certify(chain, tensors, DTYPES[name], progress=progress)
+            return certify(architecture, chain, tensors, DTYPES[name], progress=progress)
 
         certificates = {name: certified(name) for name in (DTYPES if rotate is None else [dtype])}
         if not certificates[dtype].holds:
@@ -112,20 +116,28 @@ class FactMemory:
     # The stock model
 
     @cached_property
-    def tensors(self) -> Mapping[str, Tensor]:
+    def tensors(self) -> "Mapping[str, Tensor]":
         """The tensors of the stock model, by name, in the memory's number format."""
-        return self.stored or {
-            name: source.tensor(DTYPES[self.dtype])
-            for name, source in self.architecture.tensors(self.chain).items()
-        }
+        if self.stored is not None:
+            return self.stored
+        if self.file is not None:
+            return self.file.tensors()
+        from georecall.models.dtypes import DTYPES
 
-    def model(self) -> PreTrainedModel:
+        sources = self.architecture.tensors(self.chain)
+        return {name: source.tensor(DTYPES[self.dtype]) for name, source in sources.items()}
+
+    def model(self) -> "PreTrainedModel":
         """The stock model, with a copy of the memory's tensors: what is done to it leaves the memory as it is."""
-        copies = {name: tensor.clone() for name, tensor in self.tensors.items()}
-        return self.architecture.model(self.chain, copies)
+        from georecall.models.stock_model import stock_model
 
-    def tokenizer(self) -> PreTrainedTokenizerFast:
+        copies = {name: tensor.clone() for name, tensor in self.tensors.items()}
+        return stock_model(self.architecture, self.chain, copies)
+
+    def tokenizer(self) -> "PreTrainedTokenizerFast":
         """The stock tokenizer."""
+        from georecall.models.tokenizer import fact_tokenizer
+
         return fact_tokenizer(self.chain)
 
     # Asking
@@ -145,6 +157,8 @@ class FactMemory:
             return []
         entities, relations = self._indices(queries)
         path, leads = self.recall(entities, relations)
+        if self.file is not None:
+            self._check_recalled(self.file, entities, relations, path, leads)
         asked = np.array(self.table.relations, dtype=object)[relations]
         columns = (self._names[entities], asked, self._names[path], leads)
         return [
@@ -169,13 +183,31 @@ class FactMemory:
         A relation of −1 stands for the end and gives the unknown.
         """
         vocabulary = self.chain.vocabulary
-        token = torch.from_numpy(vocabulary.entity_ids(entities))
+        token = vocabulary.entity_ids(entities)
         path, leads = [], []
-        for step, relation in enumerate(torch.from_numpy(vocabulary.relation_ids(relations)).T):
+        for step, relation in enumerate(vocabulary.relation_ids(relations).T):
             token, lead = self._step(token, relation, step)
-            path.append(vocabulary.entities_of(token.numpy()))
-            leads.append(lead.numpy())
+            path.append(vocabulary.entities_of(token))
+            leads.append(lead)
         return np.stack(path, axis=1), np.stack(leads, axis=1)
+
+    def _check_recalled(
+        self,
+        file: StoredArrays,
+        entities: Int64[np.ndarray, "batch"],
+        relations: Int64[np.ndarray, "batch hops"],
+        path: Int64[np.ndarray, "batch hops"],
+        leads: Float32[np.ndarray, "batch hops"],
+    ) -> None:
+        """Refuse answers of an opened file, whose hash may not have been checked, that are not the table's."""
+        gold = self.table.followed(entities, relations)
+        wrong = np.argwhere((path != gold) | ~(leads > 0))
+        if len(wrong):
+            row, hop = wrong[0]
+            found, wanted = (self._names[answers[row, hop]] or "unknown" for answers in (path, gold))
+            raise file.damaged(
+                f"{self._names[entities[row]]!r} is answered with {found!r} where the table has {wanted!r}"
+            )
 
     @cached_property
     def _names(self) -> np.ndarray:
@@ -184,7 +216,7 @@ class FactMemory:
 
     @cached_property
     def _step(self) -> RecallStep:
-        return self.architecture.step(self.chain, self.tensors)
+        return self.architecture.step(self.chain, self.file or _reader(self.tensors))
 
     def _indices(
         self, queries: Sequence[Query]
@@ -213,18 +245,23 @@ class FactMemory:
         return self._with_answer(subject, relation, None)
 
     def _with_answer(self, subject: str, relation: str, attribute: str | None) -> "FactMemory":
+        import torch
+
         chain = self.chain.with_answer(subject, relation, attribute)
         entity = self.table.resolve_subject(subject)
         row = torch.from_numpy(chain.entity_rows(slice(entity, entity + 1)))
         embedding = self.tensors[self.architecture.embedding].clone()
         embedding[chain.vocabulary.entities.start + entity] = row[0].to(embedding.dtype)
         stored = {**self.tensors, self.architecture.embedding: embedding}
-        edited = replace(self, chain=chain, stored=stored)
+        edited = replace(self, chain=chain, stored=stored, file=None)
         return edited if chain.rotation is None else edited._asked_again(entity)
 
     def _asked_again(self, entity: int) -> "FactMemory":
         """The memory with a certificate that knows one changed row; only an unrotated one holds for any row."""
-        model = self.architecture.model(self.chain, self.tensors)
+        from georecall.models.asking import ask_every_step
+        from georecall.models.stock_model import stock_model
+
+        model = stock_model(self.architecture, self.chain, self.tensors)
         margin = ask_every_step(self.chain, model, entities=np.array([entity])).margin
         if margin <= 0:
             raise ConstructionError(
@@ -246,6 +283,8 @@ class FactMemory:
 
     def verify(self, *, chains: int = 1000, seed: int = 0, progress: Progress = no_progress) -> Verification:
         """Check every fact and sampled chains against the table: see `memory.verify`."""
+        from georecall.memory.verify import verify_memory
+
         return verify_memory(self, chains=chains, seed=seed, progress=progress)
 
     # Files
@@ -256,6 +295,8 @@ class FactMemory:
         Raises:
             FolderError: the folder exists and `replace` is not set, or cannot be written.
         """
+        from georecall.memory.saving import save_memory
+
         save_memory(self, Path(path), replace=replace)
 
     @classmethod
@@ -266,3 +307,24 @@ class FactMemory:
             FolderError, TableError: as `memory.loading.load_parts`.
         """
         return cls(**load_parts(Path(path)))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "FactMemory":
+        """The memory in a folder, of whose tensors only those rows are read that a question needs.
+
+        The hashes of the certificate, of the table and of every file of at most `memory.folder.SMALL` bytes are
+        checked. The tensors of a larger memory are not: each answer is compared with the table instead.
+
+        Raises:
+            FolderError, TableError: as `memory.loading.open_parts`.
+        """
+        return cls(**open_parts(Path(path)))
+
+
+def _reader(tensors: "Mapping[str, Tensor]") -> Reader:
+    """Reads tensors that are held."""
+
+    def read(name: str, part: Any = ...) -> Float32[np.ndarray, "..."]:
+        return tensors[name][part].float().numpy()
+
+    return read

@@ -14,7 +14,8 @@ from georecall.memory import folder as files
 from georecall.memory.card import model_card
 from georecall.memory.ground_truth import GroundTruth
 from georecall.memory.statement import Statement
-from georecall.models.architecture import DTYPES
+from georecall.models.dtypes import DTYPES
+from georecall.models.stock_model import generation_config, stock_config
 from georecall.models.tokenizer import save_tokenizer
 from georecall.storage.drafts import tidy
 from georecall.storage.folders import whole_folder
@@ -30,8 +31,8 @@ def save_memory(memory: "FactMemory", path: Path, *, replace: bool) -> None:
     tidy(path.resolve().parent)
     with whole_folder(path, kind=files.MEMORY, replace=replace) as folder:
         write_parquet(memory.table, folder / files.TABLE)
-        architecture.config(chain, dtype).save_pretrained(folder)
-        architecture.generation_config(chain).save_pretrained(folder)
+        stock_config(architecture, chain, dtype).save_pretrained(folder)
+        generation_config(chain).save_pretrained(folder)
         save_tokenizer(chain, folder)
         (folder / files.CARD).write_bytes(model_card(memory).encode())
         GroundTruth.of(chain).write(folder / files.GROUND_TRUTH)

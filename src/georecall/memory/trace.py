@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
+from georecall.models.stock_model import stock_model
 from georecall.models.tokenizer import prompt_ids
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def trace(memory: "FactMemory", subject: str, relation: str) -> Trace:
 def _listened(memory: "FactMemory", tokens: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What attention brings to the last token, its hidden units, and its state after the layer."""
     architecture, heard = memory.architecture, dict[str, Tensor]()
-    model = architecture.model(memory.chain, memory.tensors)
+    model = stock_model(architecture, memory.chain, memory.tensors)
     attention, writes = (
         model.get_submodule(name) for name in (architecture.attention, architecture.units.writes)
     )

@@ -9,9 +9,11 @@ from jaxtyping import Bool, Int64
 
 from georecall.facts.queries import Queries, gold_entities, sample_queries
 from georecall.memory.answers import FailedQuery, Verification
-from georecall.models.architecture import DTYPES
 from georecall.models.asking import SCORES_IN_ALL
+from georecall.models.certifying import certify
+from georecall.models.dtypes import DTYPES
 from georecall.models.generation import generate_paths
+from georecall.models.stock_model import stock_model
 from georecall.progress import Progress
 from georecall.storage.tensors import TensorSource
 
@@ -33,7 +35,7 @@ def verify_memory(memory: "FactMemory", *, chains: int, seed: int, progress: Pro
     """
     rng = np.random.default_rng(seed)
     stored = {name: TensorSource.of(tensor) for name, tensor in memory.tensors.items()}
-    certificate = memory.architecture.certify(memory.chain, stored, DTYPES[memory.dtype], progress=progress)
+    certificate = certify(memory.architecture, memory.chain, stored, DTYPES[memory.dtype], progress=progress)
     altered = (*_altered_layer(memory), *_altered_rows(memory, progress))
     asked, least, wrong = _ask_facts(memory, rng, progress)
     return Verification(
@@ -96,7 +98,7 @@ def _generate_chains(
 ) -> Iterator[FailedQuery]:
     """Send random chains, as many for each number of hops, through `generate` of the stock model."""
     hops = memory.chain.hops
-    model = memory.architecture.model(memory.chain, memory.tensors)
+    model = stock_model(memory.architecture, memory.chain, memory.tensors)
     for length in range(1, hops + 1):
         share = count * length // hops - count * (length - 1) // hops
         queries = sample_queries(memory.table, length, share, rng)

@@ -7,11 +7,13 @@ these outcomes (docs/theory.md §4).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float64
+
+if TYPE_CHECKING:
+    import torch
 
 UNIT = 2.0**-24
 """Largest relative error of one rounding to float32."""
@@ -84,7 +86,7 @@ class State:
 class Arithmetic:
     """One number format on kernels that add up in float32 or wider, in any order, and round once an operation."""
 
-    dtype: torch.dtype
+    dtype: "torch.dtype"
 
     def rounded(self, numbers: Range) -> Range:
         """The numbers of the format that come from rounding."""
@@ -114,6 +116,8 @@ class Arithmetic:
         return self.rounded(Range(products.low.sum() - error, products.high.sum() + error))
 
     def _round(self, numbers: Numbers) -> Numbers:
+        import torch  # noqa: PLC0415 - whoever asks a memory imports this module, and not torch
+
         return torch.as_tensor(numbers, dtype=torch.float32).to(self.dtype).double().numpy()
 
 

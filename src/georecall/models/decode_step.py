@@ -3,17 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import torch
-from jaxtyping import Float, Int64
-from torch import Tensor
-from torch.nn.functional import pad
+import numpy as np
+from jaxtyping import Float32, Int64
 
-SCORES_AT_ONCE = 1 << 20
-"""Scores worked on at a time: 4 MB, which stay in the cache between being made and being compared."""
+if TYPE_CHECKING:
+    from georecall.models.top_two import Head
 
-GROUP = 64
-"""Outputs that are compared with one another first, in `top_two`."""
+FEW_SCORES = 1 << 21
+"""So many are compared by NumPy; for more it is worth while to import torch, which is twice as quick."""
+
+Activation = Callable[[Float32[np.ndarray, "batch _"]], Float32[np.ndarray, "batch _"]]
+"""A part of the layer, for a batch of states."""
+
+Best = tuple[Int64[np.ndarray, " batch"], Float32[np.ndarray, " batch"]]
+
+
+Reader = Callable[..., Float32[np.ndarray, "..."]]
+"""Gives a tensor of the stock model by its name, or with a second argument a part of it, in float32."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,55 +34,42 @@ class RecallStep:
         y = finish(E[token] + position + carried[relation]),   scores = U y
 
     where `finish` is the rest of the layer, and both y and U are kept to the coordinates `scored`, outside of
-    which U is zero.
+    which U is zero. Of the embedding E the rows of the tokens are read, of the unembedding U those columns.
     """
 
-    embedding: Float[Tensor, "vocabulary dim"]
-    positions: Float[Tensor, "steps dim"]
-    carried: Float[Tensor, "controls dim"]
-    finish: Callable[[Float[Tensor, "batch dim"]], Float[Tensor, "batch scored"]]
-    unembedding: Float[Tensor, "vocabulary dim"]
+    read: Reader
+    embedding: str
+    unembedding: str
+    positions: Float32[np.ndarray, "steps dim"]
+    carried: Float32[np.ndarray, "controls dim"]
+    finish: Activation
     scored: slice
 
-    @cached_property
-    def _head(self) -> Float[Tensor, "scored padded"]:
-        """The unembedding, transposed, with columns of zeros up to a multiple of `GROUP`."""
-        head = self.unembedding[:, self.scored].float().T
-        return pad(head, (0, -head.shape[1] % GROUP)).contiguous()
-
-    @torch.inference_mode()
     def __call__(
-        self, tokens: Int64[Tensor, "batch"], relations: Int64[Tensor, "batch"], step: int
-    ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
+        self, tokens: Int64[np.ndarray, " batch"], relations: Int64[np.ndarray, " batch"], step: int
+    ) -> Best:
         """The token with the best score, and its lead over the second best."""
-        states = self.finish(self.embedding[tokens].float() + self.positions[step] + self.carried[relations])
-        rows = max(1, min(len(tokens), SCORES_AT_ONCE // len(self.embedding)))
-        scores = self._head.new_empty(rows, self._head.shape[1])
-        best, leads = zip(
-            *(self._best(part, scores[: len(part)]) for part in states.split(rows)), strict=True
+        states = self.finish(
+            self.read(self.embedding, tokens) + self.positions[step] + self.carried[relations]
         )
-        return torch.cat(best), torch.cat(leads)
+        is_few = len(states) * len(self._unembedding) <= FEW_SCORES
+        return _best_of_few(states @ self._unembedding.T) if is_few else self._head(states)
 
-    def _best(
-        self, states: Float[Tensor, "batch scored"], scores: Float[Tensor, "batch padded"]
-    ) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
-        """The best tokens and their leads for a few states, whose scores are written to `scores`."""
-        torch.mm(states, self._head, out=scores)
-        scores[:, len(self.embedding) :] = -torch.inf
-        return top_two(scores)
+    @cached_property
+    def _unembedding(self) -> Float32[np.ndarray, "vocabulary scored"]:
+        return np.ascontiguousarray(self.read(self.unembedding, (slice(None), self.scored)))
+
+    @cached_property
+    def _head(self) -> "Head":
+        from georecall.models.top_two import Head  # noqa: PLC0415 - imports torch
+
+        return Head(self._unembedding)
 
 
-def top_two(scores: Float[Tensor, "batch padded"]) -> tuple[Int64[Tensor, "batch"], Float[Tensor, "batch"]]:
-    """Where the largest score of each row is, and by how much it leads; the lead is NaN if any score is.
-
-    Rows are a multiple of `GROUP` long. The best of each group are compared, then the members of the best
-    group: several times quicker than sorting whole rows.
-    """
-    groups = scores.unflatten(1, (-1, GROUP))
-    heads = groups.amax(dim=2)
-    best_group = heads.argmax(dim=1)
-    rows = torch.arange(len(scores), device=scores.device)
-    members = groups[rows, best_group].topk(2)
-    heads[rows, best_group] = -torch.inf
-    second = torch.maximum(members.values[:, 1], heads.amax(dim=1))
-    return best_group * GROUP + members.indices[:, 0], members.values[:, 0] - second
+def _best_of_few(scores: Float32[np.ndarray, "batch vocabulary"]) -> Best:
+    """As `top_two`; the scores are not kept."""
+    rows = np.arange(len(scores))
+    best = scores.argmax(axis=1)
+    first = scores[rows, best]
+    scores[rows, best] = -np.inf
+    return best, first - scores.max(axis=1)

@@ -7,15 +7,18 @@ the wife of Alice where at most three hops are possible. A conversation asks the
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int64
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 
 from georecall.constructions.chain import Chain
 from georecall.facts.names import END, ENTITY_MARK, RELATION_MARK, RESERVED, UNKNOWN, WHITE_SPACE
 from georecall.facts.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 CHAT_TEMPLATE = """\
 {%- set question = (messages | selectattr('role', 'equalto', 'user') | list | last)['content'] -%}
@@ -54,7 +57,7 @@ def prompt_ids(
     return places
 
 
-def fact_tokenizer(chain: Chain) -> PreTrainedTokenizerFast:
+def fact_tokenizer(chain: Chain) -> "PreTrainedTokenizerFast":
     """A word-level tokenizer with one token for each control, relation and entity.
 
     Text is brought to NFC and white space around names is dropped, as in reading tables. A name that the
@@ -85,7 +88,9 @@ def _token_ids(chain: Chain) -> dict[str, int]:
     return dict(zip(tokens, range(len(tokens)), strict=True))
 
 
-def _tokenizer(ids: dict[str, int], *, hops: int, context: int) -> PreTrainedTokenizerFast:
+def _tokenizer(ids: dict[str, int], *, hops: int, context: int) -> "PreTrainedTokenizerFast":
+    from transformers import PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds, and a prompt needs none of it
+
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN + UNKNOWN))
     marks, blank = f"[{''.join(RESERVED)}]", f"[{WHITE_SPACE}]"
     tokenizer.normalizer = normalizers.Sequence(

@@ -8,21 +8,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import torch
 from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
 
 from georecall.errors import FolderError
 from georecall.untrusted import shortened
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
 NUMBERS_AT_ONCE = 1 << 19
 """Numbers of a matrix that are made at a time: 4 MB in float64, which stay in the cache until they are written."""
 
-DTYPE_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16"}
+DTYPE_CODES = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}
+"""Number formats by torch's names, and what a safetensors file calls them."""
+
+
+def code_of(dtype: "torch.dtype") -> str:
+    """What a safetensors file calls a number format."""
+    return DTYPE_CODES[str(dtype).removeprefix("torch.")]
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,10 @@ class TensorSource:
     """A tensor given by its shape and by a function that makes its rows again, chunk by chunk."""
 
     shape: tuple[int, ...]
-    chunks: Callable[[], Iterable[Shaped[np.ndarray | Tensor, "..."]]]
+    chunks: "Callable[[], Iterable[np.ndarray | Tensor]]"
 
     @classmethod
-    def of(cls, array: Shaped[np.ndarray | Tensor, "..."]) -> "TensorSource":
+    def of(cls, array: "np.ndarray | Tensor") -> "TensorSource":
         """A source of one chunk."""
         return cls(tuple(array.shape), lambda: [array])
 
@@ -50,12 +58,16 @@ class TensorSource:
 
         return cls(shape, chunks)
 
-    def cast(self, dtype: torch.dtype) -> Iterable[Tensor]:
+    def cast(self, dtype: "torch.dtype") -> "Iterable[Tensor]":
         """The chunks as tensors of `dtype`."""
+        import torch  # noqa: PLC0415 - takes seconds, and reading needs none of it
+
         return (torch.as_tensor(chunk).to(dtype) for chunk in self.chunks())
 
-    def tensor(self, dtype: torch.dtype) -> Tensor:
+    def tensor(self, dtype: "torch.dtype") -> "Tensor":
         """The whole tensor; no second copy of it is made."""
+        import torch  # noqa: PLC0415 - as above
+
         whole, start = torch.empty(self.shape, dtype=dtype), 0
         for chunk in self.cast(dtype):
             whole[start : start + len(chunk)] = chunk
@@ -63,7 +75,7 @@ class TensorSource:
         return whole
 
 
-def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: torch.dtype) -> str:
+def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: "torch.dtype") -> str:
     """Write `sources` cast to `dtype` as a safetensors file; returns its SHA-256 in hexadecimal.
 
     Raises:
@@ -74,7 +86,7 @@ def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: to
     for name, source in sources.items():
         end = offset + prod(source.shape) * dtype.itemsize
         header[name] = {
-            "dtype": DTYPE_NAMES[dtype],
+            "dtype": code_of(dtype),
             "shape": list(source.shape),
             "data_offsets": [offset, end],
         }
@@ -90,7 +102,9 @@ def write_safetensors(path: Path, sources: Mapping[str, TensorSource], dtype: to
     return digest.hexdigest()
 
 
-def _parts(text: bytes, sources: Mapping[str, TensorSource], dtype: torch.dtype) -> Iterable[memoryview]:
+def _parts(text: bytes, sources: Mapping[str, TensorSource], dtype: "torch.dtype") -> Iterable[memoryview]:
+    import torch  # noqa: PLC0415 - as above
+
     yield memoryview(len(text).to_bytes(8, "little"))
     yield memoryview(text)
     for name, source in sources.items():
@@ -111,9 +125,9 @@ class TensorForm:
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, tensor: Tensor) -> "TensorForm":
+    def of(cls, tensor: "Tensor") -> "TensorForm":
         """The form of a tensor."""
-        return cls(DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
+        return cls(code_of(tensor.dtype), tuple(tensor.shape))
 
     def __str__(self) -> str:
         """In words."""
@@ -139,7 +153,7 @@ class TensorFile:
         parts = {name: self._file.get_slice(name) for name in self._file.offset_keys()}
         return {name: TensorForm(part.get_dtype(), tuple(part.get_shape())) for name, part in parts.items()}
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str) -> "Tensor":
         """One tensor.
 
         Raises:
@@ -150,15 +164,28 @@ class TensorFile:
         except (TypeError, RuntimeError) as error:
             raise self.damaged(str(error)) from error
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> "dict[str, Tensor]":
         """All tensors, whatever they are; raises as `tensor` does."""
         return {name: self.tensor(name) for name in self.forms}
 
-    def expected(self, forms: Mapping[str, TensorForm], *, finite: bool = False) -> dict[str, Tensor]:
+    def expected(self, forms: Mapping[str, TensorForm], *, finite: bool = False) -> "dict[str, Tensor]":
         """All tensors, if they have these forms, and are `finite` if asked for.
 
         Raises:
-            FolderError: a tensor is missing, not expected, of another form, or not finite.
+            FolderError: as `check_forms`; or a tensor is not finite.
+        """
+        self.check_forms(forms)
+        tensors = self.tensors()
+        for name, tensor in tensors.items():
+            if finite and not _is_finite(tensor):
+                raise self.damaged(f"tensor {shortened(name)}: expected finite numbers, got NaN or infinity")
+        return tensors
+
+    def check_forms(self, forms: Mapping[str, TensorForm]) -> None:
+        """Refuse other tensors than these; none of them is read.
+
+        Raises:
+            FolderError: a tensor is missing, not expected, or of another form.
         """
         found = self.forms
         for name in [*forms, *found]:
@@ -167,11 +194,6 @@ class TensorFile:
                 raise self.damaged(
                     f"tensor {shortened(name)}: expected {want or 'none'}, got {have or 'none'}"
                 )
-        tensors = self.tensors()
-        for name, tensor in tensors.items():
-            if finite and not _is_finite(tensor):
-                raise self.damaged(f"tensor {shortened(name)}: expected finite numbers, got NaN or infinity")
-        return tensors
 
     def damaged(self, reason: str) -> FolderError:
         """The error for a file that is not as it was written; of the reason the first line is given."""
@@ -179,8 +201,10 @@ class TensorFile:
 
 
 @contextmanager
-def open_tensors(path: Path, *, remedy: str) -> Iterator[TensorFile]:
+def open_tensors(path: Path, *, remedy: str, framework: Literal["pt", "np"] = "pt") -> Iterator[TensorFile]:
     """A safetensors file to be read in the block, in which nothing is read but what is asked for.
+
+    The framework "np" reads no tensors, only what they are, and does not import torch.
 
     Raises:
         FolderError: it is missing, cannot be read, or is no safetensors file.
@@ -189,12 +213,12 @@ def open_tensors(path: Path, *, remedy: str) -> Iterator[TensorFile]:
         found = "is no file" if path.exists() else "missing"
         raise FolderError(f"{path}: {found}; {remedy}")
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework=framework) as file:
             yield TensorFile(path, remedy, file)
     except (SafetensorError, OSError) as error:
         raise TensorFile(path, remedy, None).damaged(str(error)) from error
 
 
-def _is_finite(tensor: Tensor) -> bool:
+def _is_finite(tensor: "Tensor") -> bool:
     """Whether all numbers are finite: where one is NaN, so are the extremes."""
     return tensor.numel() == 0 or all(end.isfinite() for end in tensor.aminmax())

@@ -9,22 +9,22 @@ block, which only tells whether the block is open, and is ±M; `silu(M)·x/M = x
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from jaxtyping import Float, Float64
-from torch import Tensor
-from torch.nn.functional import linear, rms_norm, silu
-from transformers import LlamaConfig, LlamaForCausalLM
+from jaxtyping import Float32, Float64
 
 from georecall.constructions.certificate import Errors
 from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
-from georecall.models.architecture import Architecture, HiddenUnits, common_config
+from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import Activation, Reader, RecallStep
 from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 RMS_EPSILON = 1e-6
 GATE = 64.0
@@ -39,19 +39,17 @@ ANGLES = np.arange(1, 1000) / 1000
 LAYER = "model.layers.0"
 
 
-def llama_config(chain: RotaryChain, dtype: torch.dtype) -> LlamaConfig:
-    """The configuration of the stock model that holds `chain`."""
-    return LlamaConfig(
-        **common_config(chain, dtype),
-        intermediate_size=chain.width,
-        num_key_value_heads=1,
-        head_dim=_head_dim(chain),
-        rms_norm_eps=RMS_EPSILON,
-        rope_parameters={"rope_type": "default", "rope_theta": _rope_theta(chain)},
-        attention_bias=False,
-        mlp_bias=False,
-        architectures=["LlamaForCausalLM"],
-    )
+def llama_config(chain: RotaryChain) -> dict[str, Any]:
+    """What the configuration of the stock model that holds `chain` says of Llama."""
+    return {
+        "intermediate_size": chain.width,
+        "num_key_value_heads": 1,
+        "head_dim": _head_dim(chain),
+        "rms_norm_eps": RMS_EPSILON,
+        "rope_parameters": {"rope_type": "default", "rope_theta": _rope_theta(chain)},
+        "attention_bias": False,
+        "mlp_bias": False,
+    }
 
 
 def llama_tensors(chain: RotaryChain) -> dict[str, TensorSource]:
@@ -64,33 +62,38 @@ def llama_tensors(chain: RotaryChain) -> dict[str, TensorSource]:
     }
 
 
-def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> RecallStep:
+def llama_step(chain: RotaryChain, read: Reader) -> RecallStep:
     """One step of the stock model with its attention read once and for all: see `RecallStep`."""
-    embedding = tensors[LLAMA.embedding]
 
-    def normalise(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch dim"]:
-        return rms_norm(x, x.shape[-1:], tensors[f"{name}.weight"].float(), RMS_EPSILON)
+    def normalise(name: str) -> Activation:
+        gain = read(f"{name}.weight")
+        return lambda x: x / np.sqrt((x**2).mean(axis=1, keepdims=True) + np.float32(RMS_EPSILON)) * gain
 
-    def apply(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch out"]:
-        return linear(x, tensors[f"{LAYER}.{name}.weight"].float())
+    def linear(name: str) -> Activation:
+        weight = read(f"{LAYER}.{name}.weight")
+        return lambda x: x @ weight.T
 
-    def finish(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch scored"]:
-        z = normalise(x, f"{LAYER}.post_attention_layernorm")
-        written = apply(silu(apply(z, "mlp.gate_proj")) * apply(z, "mlp.up_proj"), "mlp.down_proj")
-        return normalise(x + written, "model.norm")[:, chain.scored]
+    gate, up, down = (linear(f"mlp.{name}_proj") for name in ("gate", "up", "down"))
+    before, after = normalise(f"{LAYER}.post_attention_layernorm"), normalise("model.norm")
 
-    read = normalise(embedding[: chain.vocabulary.entities.start].float(), f"{LAYER}.input_layernorm")
+    def finish(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch scored"]:
+        z = before(x)
+        return after(x + down(np.float32(_silu(np.float64(gate(z)))) * up(z)))[:, chain.scored]
+
+    controls = read(LLAMA.embedding, slice(chain.vocabulary.entities.start))
+    value, output = linear("self_attn.v_proj"), linear("self_attn.o_proj")
     return RecallStep(
-        embedding=embedding,
-        positions=torch.zeros(chain.hops, embedding.shape[1]),
-        carried=apply(apply(read, "self_attn.v_proj"), "self_attn.o_proj"),
+        read=read,
+        embedding=LLAMA.embedding,
+        unembedding=LLAMA.unembedding,
+        positions=np.zeros((chain.hops, chain.layout.dim), dtype=np.float32),
+        carried=output(value(normalise(f"{LAYER}.input_layernorm")(controls))),
         finish=finish,
-        unembedding=tensors[LLAMA.unembedding],
         scored=chain.scored,
     )
 
 
-def llama_errors(chain: RotaryChain, layer: Mapping[str, Tensor], arithmetic: Arithmetic) -> Errors:
+def llama_errors(chain: RotaryChain, layer: "Mapping[str, Tensor]", arithmetic: Arithmetic) -> Errors:
     """The most that the number format can make of any state: docs/theory.md §6, proposition 6.8."""
 
     def norm(name: str, x: Range, state: State) -> Range:
@@ -219,7 +222,8 @@ def _example_states(chain: RotaryChain) -> Iterator[Float64[np.ndarray, "dim"]]:
 
 LLAMA = Architecture(
     name="llama",
-    model_class=LlamaForCausalLM,
+    model_class="LlamaForCausalLM",
+    config_class="LlamaConfig",
     chain_class=RotaryChain,
     config=llama_config,
     tensors=llama_tensors,

@@ -6,21 +6,21 @@ which a relation is read, both normalisations are the identity (docs/theory.md ย
 """
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from jaxtyping import Float, Float64
-from torch import Tensor
-from torch.nn.functional import layer_norm, linear
-from transformers import OPTConfig, OPTForCausalLM
+from jaxtyping import Float32, Float64
 
 from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
-from georecall.models.architecture import Architecture, HiddenUnits, common_config
+from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import Arithmetic, Range, State
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import Activation, Reader, RecallStep
 from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LAYER_NORM_EPSILON = 1e-5
 """The epsilon of `torch.nn.LayerNorm`, which OPT does not change."""
@@ -29,19 +29,18 @@ POSITION_OFFSET = 2
 """OPT keeps two unused rows before the embedding of position 0."""
 
 LAYER = "model.decoder.layers.0"
+POSITIONS = "model.decoder.embed_positions.weight"
 
 
-def opt_config(chain: ChainOfThought, dtype: torch.dtype) -> OPTConfig:
-    """The configuration of the stock model that holds `chain`."""
-    return OPTConfig(
-        **common_config(chain, dtype),
-        word_embed_proj_dim=chain.layout.dim,
-        ffn_dim=chain.width,
-        activation_function="relu",
-        _remove_final_layer_norm=True,
-        dropout=0.0,
-        architectures=["OPTForCausalLM"],
-    )
+def opt_config(chain: ChainOfThought) -> dict[str, Any]:
+    """What the configuration of the stock model that holds `chain` says of OPT."""
+    return {
+        "word_embed_proj_dim": chain.layout.dim,
+        "ffn_dim": chain.width,
+        "activation_function": "relu",
+        "_remove_final_layer_norm": True,
+        "dropout": 0.0,
+    }
 
 
 def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
@@ -51,46 +50,49 @@ def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
     layer = {f"{LAYER}.{name}": source for name, source in _layer_sources(chain)}
     return {
         OPT.embedding: TensorSource(vocabulary_shape, chain.embedding_chunks),
-        "model.decoder.embed_positions.weight": TensorSource.of(positions),
+        POSITIONS: TensorSource.of(positions),
         **layer,
         OPT.unembedding: TensorSource(vocabulary_shape, chain.unembedding_chunks),
     }
 
 
-def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep:
+def opt_step(chain: ChainOfThought, read: Reader) -> RecallStep:
     """One step of the stock model with its attention read once and for all: see `RecallStep`."""
-    part = {
-        name.removeprefix(f"{LAYER}."): tensor.float() for name, tensor in tensors.items() if LAYER in name
-    }
-    embedding = tensors[OPT.embedding]
-    positions = tensors["model.decoder.embed_positions.weight"].float()[POSITION_OFFSET:]
+    positions, scored = read(POSITIONS, slice(POSITION_OFFSET, None)), chain.scored
 
-    def normalise(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch dim"]:
-        return layer_norm(x, x.shape[-1:], part[f"{name}.weight"], part[f"{name}.bias"], LAYER_NORM_EPSILON)
+    def normalise(name: str) -> Activation:
+        gain, bias = (read(f"{LAYER}.{name}.{part}") for part in ("weight", "bias"))
 
-    def apply(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch out"]:
-        return linear(x, part[f"{name}.weight"], part[f"{name}.bias"])
+        def normalised(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch dim"]:
+            centred = x - x.mean(axis=1, keepdims=True)
+            variance = (centred**2).mean(axis=1, keepdims=True)
+            return centred / np.sqrt(variance + np.float32(LAYER_NORM_EPSILON)) * gain + bias
 
-    scored = chain.scored
-    written, bias = part["fc2.weight"][scored], part["fc2.bias"][scored]
+        return normalised
 
-    def finish(x: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch scored"]:
-        hidden = apply(normalise(x, "final_layer_norm"), "fc1").relu()
-        return x[:, scored] + linear(hidden, written, bias)
+    def linear(name: str, outputs: slice = slice(None)) -> Activation:
+        weight, bias = (read(f"{LAYER}.{name}.{part}", outputs) for part in ("weight", "bias"))
+        return lambda x: x @ weight.T + bias
 
-    read = embedding[: chain.vocabulary.entities.start].float() + positions[0]
-    carried = apply(apply(normalise(read, "self_attn_layer_norm"), "self_attn.v_proj"), "self_attn.out_proj")
+    into, out_of, before = linear("fc1"), linear("fc2", scored), normalise("final_layer_norm")
+
+    def finish(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch scored"]:
+        return x[:, scored] + out_of(np.maximum(into(before(x)), 0))
+
+    controls = read(OPT.embedding, slice(chain.vocabulary.entities.start)) + positions[0]
+    value, output = linear("self_attn.v_proj"), linear("self_attn.out_proj")
     return RecallStep(
-        embedding=embedding,
+        read=read,
+        embedding=OPT.embedding,
+        unembedding=OPT.unembedding,
         positions=positions[chain.relation_places :],
-        carried=carried,
+        carried=output(value(normalise("self_attn_layer_norm")(controls))),
         finish=finish,
-        unembedding=tensors[OPT.unembedding],
         scored=scored,
     )
 
 
-def opt_errors(chain: ChainOfThought, layer: Mapping[str, Tensor], arithmetic: Arithmetic) -> Errors:
+def opt_errors(chain: ChainOfThought, layer: "Mapping[str, Tensor]", arithmetic: Arithmetic) -> Errors:
     """The most that the number format can make of any state: docs/theory.md ยง4, proposition 4.9."""
 
     def norm(name: str, x: Range, state: State) -> Range:
@@ -151,7 +153,8 @@ def _example_states(chain: ChainOfThought) -> tuple[Float64[np.ndarray, "dim"], 
 
 OPT = Architecture(
     name="opt",
-    model_class=OPTForCausalLM,
+    model_class="OPTForCausalLM",
+    config_class="OPTConfig",
     chain_class=ChainOfThought,
     config=opt_config,
     tensors=opt_tensors,
