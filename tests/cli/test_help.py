@@ -60,6 +60,16 @@ def test_what_needs_no_model_imports_neither_torch_nor_transformers(tmp_path, co
     assert {"torch", "transformers", "polars"}.isdisjoint(modules)
 
 
+@pytest.mark.parametrize(
+    "arguments", [("ask", "Alice", "wife", "mother"), ("info",)], ids=lambda given: given[0]
+)
+def test_a_memory_is_asked_without_torch_and_transformers(compiled_family, tmp_path, arguments):
+    command, *rest = arguments
+    ended = run_python(CALL.format(", ".join(map(repr, [command, str(compiled_family), *rest]))), tmp_path)
+    assert ended.returncode == 0
+    assert {"torch", "transformers"}.isdisjoint(ended.stderr.splitlines())
+
+
 def test_the_program_ends_with_code_2_and_one_line_on_standard_error(tmp_path):
     (tmp_path / "facts.csv").write_text("subject,relation,object\nAlice,job,\n", encoding="utf-8")
     command = [PROGRAM, "compile", "facts.csv", "-o", "memory"]

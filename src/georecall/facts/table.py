@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,7 @@ class FactTable:
         """The subjects, then the attributes that are no subjects, in attribute order."""
         if self.attributes == self.subjects:
             return self.subjects
-        subjects = self.subject_index
-        return self.subjects + tuple(name for name in self.attributes if name not in subjects)
+        return self.subjects + tuple(compress(self.attributes, self.subject_of_attribute < 0))
 
     @cached_property
     def entity_index(self) -> Mapping[str, int]:
@@ -90,7 +90,8 @@ class FactTable:
         if self.attributes == self.subjects:
             return _read_only(np.arange(len(self.subjects), dtype=np.int64))
         index = self.subject_index
-        return _read_only(np.fromiter((index.get(a, -1) for a in self.attributes), np.int64))
+        found = map(index.get, self.attributes, repeat(-1))
+        return _read_only(np.fromiter(found, np.int64, count=len(self.attributes)))
 
     @cached_property
     def entity_of_attribute(self) -> Int64[np.ndarray, " attributes"]:

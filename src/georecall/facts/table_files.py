@@ -75,8 +75,10 @@ def _table_of(rows: "pl.DataFrame") -> FactTable:
         raise ValueError(f"expected text columns subject, relation and object, got {rows.schema}")
     is_fact = rows.get_column("subject").is_not_null()
     facts, attributes = rows.filter(is_fact), rows.filter(~is_fact).select("object")
-    subjects = facts.get_column("subject").unique(maintain_order=True)
-    relations = facts.get_column("relation").unique(maintain_order=True)
+    runs = facts.get_column("subject").rle().struct.field("len")
+    n_relations = runs.item(0) if len(runs) else 1
+    subjects = facts.get_column("subject").gather_every(n_relations)
+    relations = facts.get_column("relation").head(n_relations)
     if relations.null_count() or attributes.null_count().item():
         raise ValueError("a fact without a relation, or an attribute without a name")
     numbered = attributes.with_row_index("answer")
