@@ -73,3 +73,13 @@ def _best_of_few(scores: Float32[np.ndarray, "batch vocabulary"]) -> Best:
     first = scores[rows, best]
     scores[rows, best] = -np.inf
     return best, first - scores.max(axis=1)
+
+
+def mean_square(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch 1"]:
+    """Of each state; without a copy of the squares."""
+    return (np.einsum("bd,bd->b", x, x) / np.float32(x.shape[1]))[:, None]
+
+
+def silu(x: Float32[np.ndarray, "batch width"]) -> Float32[np.ndarray, "batch width"]:
+    """`x / (1 + e^{−x})`; the exponential is kept within float32."""
+    return x / (1 + np.exp(-np.maximum(x, np.float32(-88))))

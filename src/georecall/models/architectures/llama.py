@@ -19,7 +19,7 @@ from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
-from georecall.models.decode_step import Activation, Reader, RecallStep
+from georecall.models.decode_step import Activation, Reader, RecallStep, mean_square, silu
 from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -67,7 +67,7 @@ def llama_step(chain: RotaryChain, read: Reader) -> RecallStep:
 
     def normalise(name: str) -> Activation:
         gain = read(f"{name}.weight")
-        return lambda x: x / np.sqrt((x**2).mean(axis=1, keepdims=True) + np.float32(RMS_EPSILON)) * gain
+        return lambda x: x / np.sqrt(mean_square(x) + np.float32(RMS_EPSILON)) * gain
 
     def linear(name: str) -> Activation:
         weight = read(f"{LAYER}.{name}.weight")
@@ -78,7 +78,7 @@ def llama_step(chain: RotaryChain, read: Reader) -> RecallStep:
 
     def finish(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch scored"]:
         z = before(x)
-        return after(x + down(np.float32(_silu(np.float64(gate(z)))) * up(z)))[:, chain.scored]
+        return after(x + down(silu(gate(z)) * up(z)))[:, chain.scored]
 
     controls = read(LLAMA.embedding, slice(chain.vocabulary.entities.start))
     value, output = linear("self_attn.v_proj"), linear("self_attn.o_proj")

@@ -15,7 +15,7 @@ from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import Arithmetic, Range, State
-from georecall.models.decode_step import Activation, Reader, RecallStep
+from georecall.models.decode_step import Activation, Reader, RecallStep, mean_square
 from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -65,8 +65,10 @@ def opt_step(chain: ChainOfThought, read: Reader) -> RecallStep:
 
         def normalised(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch dim"]:
             centred = x - x.mean(axis=1, keepdims=True)
-            variance = (centred**2).mean(axis=1, keepdims=True)
-            return centred / np.sqrt(variance + np.float32(LAYER_NORM_EPSILON)) * gain + bias
+            centred /= np.sqrt(mean_square(centred) + np.float32(LAYER_NORM_EPSILON))
+            centred *= gain
+            centred += bias
+            return centred
 
         return normalised
 
@@ -77,7 +79,8 @@ def opt_step(chain: ChainOfThought, read: Reader) -> RecallStep:
     into, out_of, before = linear("fc1"), linear("fc2", scored), normalise("final_layer_norm")
 
     def finish(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch scored"]:
-        return x[:, scored] + out_of(np.maximum(into(before(x)), 0))
+        hidden = into(before(x))
+        return x[:, scored] + out_of(np.maximum(hidden, 0, out=hidden))
 
     controls = read(OPT.embedding, slice(chain.vocabulary.entities.start)) + positions[0]
     value, output = linear("self_attn.v_proj"), linear("self_attn.out_proj")
