@@ -4,7 +4,7 @@ import importlib
 import sys
 
 NAMES = (
-    *("compiling", "asking", "editing", "million"),
+    *("compiling", "asking", "editing", "million", "starting"),
     *("ensembles", "large_steps", "sweeping", "memorising", "dissecting", "probing"),
 )
 
