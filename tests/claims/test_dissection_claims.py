@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planted import measured
 
-import specimens
+import known_models
 from georecall.claims import dissected, select
 from georecall.claims.dissected import cells, least, others, own
 from georecall.claims.gating import C6
@@ -217,14 +217,14 @@ def test_they_stand_among_the_claims():
 
 
 def geometric() -> RecallTransformer:
-    return specimens.stacked(*(specimens.rotated(specimens.one_hop(), seed) for seed in (1, 2, 3)))
+    return known_models.stacked(*(known_models.rotated(known_models.one_hop(), seed) for seed in (1, 2, 3)))
 
 
 MODELS = {
     "constructed": geometric,
-    "shuffled embeddings": lambda: specimens.with_shuffled_subjects(geometric()),
-    "random": specimens.untrained,
-    "key-value": lambda: specimens.stacked(*[specimens.key_value()] * 3),
+    "shuffled embeddings": lambda: known_models.with_shuffled_subjects(geometric()),
+    "random": known_models.untrained,
+    "key-value": lambda: known_models.stacked(*[known_models.key_value()] * 3),
 }
 
 
@@ -233,8 +233,10 @@ def judged(request):
     """The name of a model and its verdicts, from the real cells with the model in place of the trained one."""
     trainer = SimpleNamespace(history=[SimpleNamespace(recall=[1.0] * 3)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TrainedCell, "trained", lambda *_: (MODELS[request.param](), specimens.TABLE, trainer))
-        patch.setattr(dissected, "WORLDS", {"quick": ((specimens.SUBJECTS, specimens.RELATIONS),)})
+        patch.setattr(
+            TrainedCell, "trained", lambda *_: (MODELS[request.param](), known_models.TABLE, trainer)
+        )
+        patch.setattr(dissected, "WORLDS", {"quick": ((known_models.SUBJECTS, known_models.RELATIONS),)})
         patch.setattr(dissected, "RECIPES", {"coded": coded})
         results = [measured(cell, cell.measure(no_progress)) for cell in cells("quick")]
     return request.param, {claim.id: claim.judge(results).verdict for claim in CLAIMS}

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
+import known_models
 from georecall.constructions.prompts import RELATION
 from georecall.dissection import bring_relation, dissect, silence
 from georecall.models.recall import RecallTransformer
 
-TOKENS = torch.tensor([[specimens.SUBJECTS, 4], [specimens.SUBJECTS + 2, 0]])
+TOKENS = torch.tensor([[known_models.SUBJECTS, 4], [known_models.SUBJECTS + 2, 0]])
 
 
 @pytest.fixture(params=["uniform", "learned"])
 def model(request) -> RecallTransformer:
-    return specimens.untrained(attention=request.param, attribute_dim=20, residual=True)
+    return known_models.untrained(attention=request.param, attribute_dim=20, residual=True)
 
 
 def test_other_embeddings_answer_as_a_model_that_has_them(model):
-    other = specimens.untrained(attention="uniform", attribute_dim=20, residual=True, members=3)
+    other = known_models.untrained(attention="uniform", attribute_dim=20, residual=True, members=3)
     subjects, relations = (part.detach() + 1 for part in other.embedding)
     rows = torch.cat([subjects, relations], dim=1)[:, TOKENS] + model.positions[:, None]
     found = model.trace(TOKENS, edits={"embedded": lambda _: rows})
@@ -59,7 +59,7 @@ def test_another_relation_is_brought_with_the_attention_of_the_one_asked(model):
 def test_a_dissection_leaves_no_trace(model):
     bits = [parameter.detach().clone() for parameter in model.parameters()]
     state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    dissect(model, specimens.TABLE)
+    dissect(model, known_models.TABLE)
     assert all(torch.equal(old, new) for old, new in zip(bits, model.parameters(), strict=True))
     assert all(parameter.requires_grad and parameter.grad is None for parameter in model.parameters())
     assert torch.equal(torch.get_rng_state(), state)

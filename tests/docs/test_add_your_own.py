@@ -7,12 +7,12 @@ import pytest
 
 import georecall.claims
 import georecall.models.architectures
-import specimens
+import known_models
 from cases import WORLDS
 from documents import ROOT, blocks
 from georecall.claims import find_claims, registry, reproduce
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import Specimen
+from georecall.dissection import HeldOutSplit
 from georecall.dissection.dissection import Dissection, analyses_of
 from georecall.dissection.study import Study
 from georecall.explorer.memories import memory_exhibit
@@ -53,9 +53,9 @@ def test_the_analysis_is_made_told_and_read_back():
     assert field == "lengths: Lengths | None = None"
     fields = {"__annotations__": {"lengths": lengths | None}, "lengths": None, "__module__": __name__}
     assert list(analyses_of(type("More", (Dissection,), fields)))[-1] == "lengths"
-    specimen = Specimen.of(specimens.untrained(), specimens.TABLE, seed=0)
-    found = Study(specimen, seed=0, progress=no_progress).result(lengths)
-    (told,) = found.headlines(specimens.TABLE.relations, 1)
+    split = HeldOutSplit.of(known_models.untrained(), known_models.TABLE, seed=0)
+    found = Study(split, seed=0, progress=no_progress).result(lengths)
+    (told,) = found.headlines(known_models.TABLE.relations, 1)
     assert told.name == "length of subject embeddings"
     assert told.controls[0].value == pytest.approx(float(found.spread.mean))
     again = lengths.read(found.to_dict())

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float64, Int64
 
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.interventions import silence
 from georecall.dissection.selectivity import Selectivity
-from georecall.dissection.specimen import Member, Specimen
 from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists
@@ -41,7 +41,7 @@ class Ablation(Analysis):
     def measured(cls, study: Study) -> "Ablation":
         """Of the units that the selectivity gives to each relation."""
         selectivity = study.result(Selectivity)
-        return ablate(study.specimen, selectivity, rng=study.draws(cls), progress=study.progress)
+        return ablate(study.split, selectivity, rng=study.draws(cls), progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """Recall of each relation, and of the others, without its units."""
@@ -57,7 +57,7 @@ class Ablation(Analysis):
 
 
 def ablate(
-    specimen: Specimen,
+    split: HeldOutSplit,
     selectivity: Selectivity,
     *,
     rng: np.random.Generator,
@@ -65,9 +65,9 @@ def ablate(
 ) -> Ablation:
     """Silence the units of each relation, and random ones, in every member."""
     recalls = [
-        _recalls(member, specimen, owners, rng)
+        _recalls(member, split, owners, rng)
         for member, owners in zip(
-            specimen.members("ablation", progress), selectivity.relation_of_unit, strict=True
+            split.members("ablation", progress), selectivity.relation_of_unit, strict=True
         )
     ]
     intact, ablated, random = (np.stack(kind) for kind in zip(*recalls, strict=True))
@@ -77,10 +77,10 @@ def ablate(
 
 
 def _recalls(
-    member: Member, specimen: Specimen, owners: Int64[np.ndarray, " width"], rng: np.random.Generator
+    member: Member, split: HeldOutSplit, owners: Int64[np.ndarray, " width"], rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    gold = specimen.table.answers[specimen.held_out]
-    prompts = specimen.prompts(specimen.held_out)
+    gold = split.table.answers[split.held_out]
+    prompts = split.prompts(split.held_out)
 
     def recall(silenced: Bool[np.ndarray, " width"]) -> Float64[np.ndarray, " asked"]:
         units = torch.from_numpy(silenced).to(prompts.device)

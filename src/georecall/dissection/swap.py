@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.dissection.superposition import Superposition, SuperpositionFit
 from georecall.progress import Progress, no_progress
@@ -78,7 +78,7 @@ class Swap(Analysis):
     def measured(cls, study: Study) -> "Swap":
         """With the components that the superposition fits."""
         fit = study.result(Superposition).fit
-        return swap_components(study.specimen, fit, rng=study.draws(cls), progress=study.progress)
+        return swap_components(study.split, fit, rng=study.draws(cls), progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """For each relation how often the answer follows, and how often the others stay."""
@@ -105,13 +105,13 @@ class Swaps:
     others: Int64[np.ndarray, "relations draws"]
 
     @classmethod
-    def draw(cls, specimen: Specimen, *, rng: np.random.Generator) -> "Swaps":
+    def draw(cls, split: HeldOutSplit, *, rng: np.random.Generator) -> "Swaps":
         """Held-out subjects, attributes b ≠ f_r(s), and relations r' ≠ r, uniformly."""
-        n_relations, n_attributes = specimen.table.answers.shape[1], len(specimen.table.attributes)
+        n_relations, n_attributes = split.table.answers.shape[1], len(split.table.attributes)
         relations = np.arange(n_relations)[:, None]
         shape = n_relations, max(1, SAMPLES // n_relations)
-        subjects = rng.choice(specimen.held_out, shape)
-        old = specimen.table.answers[subjects, relations]
+        subjects = rng.choice(split.held_out, shape)
+        old = split.table.answers[subjects, relations]
         return cls(
             subjects=subjects,
             new=_another(old, n_attributes, rng),
@@ -120,22 +120,19 @@ class Swaps:
 
 
 def swap_components(
-    specimen: Specimen,
+    split: HeldOutSplit,
     fit: SuperpositionFit,
     *,
     rng: np.random.Generator,
     progress: Progress = no_progress,
 ) -> Swap:
     """Change components of held-out subjects and ask all relations; the A_r come from the training subjects."""
-    swaps = Swaps.draw(specimen, rng=rng)
+    swaps = Swaps.draw(split, rng=rng)
     n_relations, draws = swaps.subjects.shape
     noise = rng.standard_normal((n_relations, draws, fit.offset.shape[1]))
     rates = [
-        [
-            _rates(member, specimen, swaps, change)
-            for change in _changes(member, specimen, swaps, matrices, noise)
-        ]
-        for member, matrices in zip(specimen.members("component swap", progress), fit.matrices, strict=True)
+        [_rates(member, split, swaps, change) for change in _changes(member, split, swaps, matrices, noise)]
+        for member, matrices in zip(split.members("component swap", progress), fit.matrices, strict=True)
     ]
     outcomes = [_outcome(kind) for kind in zip(*rates, strict=True)]
     return Swap(
@@ -156,7 +153,7 @@ def _another(
 
 def _changes(
     member: Member,
-    specimen: Specimen,
+    split: HeldOutSplit,
     swaps: Swaps,
     matrices: Float64[np.ndarray, "relations dim out"],
     noise: Float64[np.ndarray, "relations draws dim"],
@@ -164,7 +161,7 @@ def _changes(
     """The changes of all scales, the random direction, and the wrong relation's if there is one."""
     n_relations, draws = swaps.subjects.shape
     relations = np.arange(n_relations)[:, None]
-    old = specimen.table.answers[swaps.subjects, relations]
+    old = split.table.answers[swaps.subjects, relations]
     difference = member.attributes[swaps.new] - member.attributes[old]
     written = np.einsum("wdo,rno->wrnd", matrices, difference, optimize=True)
     own = written[relations, relations, np.arange(draws)]
@@ -174,12 +171,12 @@ def _changes(
 
 
 def _rates(
-    member: Member, specimen: Specimen, swaps: Swaps, change: Float64[np.ndarray, "relations draws dim"]
+    member: Member, split: HeldOutSplit, swaps: Swaps, change: Float64[np.ndarray, "relations draws dim"]
 ) -> Float64[np.ndarray, "2 relations relations"]:
     changed = member.tensor((member.subjects[swaps.subjects] + change).reshape(-1, change.shape[-1]))
     answers = member.ask_all(changed).reshape(*swaps.subjects.shape, -1)
     became: Bool[np.ndarray, "relations draws relations"] = answers == swaps.new[..., None]
-    kept = answers == specimen.table.answers[swaps.subjects]
+    kept = answers == split.table.answers[swaps.subjects]
     return np.stack([became.mean(axis=1), kept.mean(axis=1)])
 
 
