@@ -15,7 +15,7 @@ from georecall.constructions.one_hop import OneHop
 from georecall.dissection import HeldOutSplit
 from georecall.dissection.dissection import Dissection, analyses_of
 from georecall.dissection.study import Study
-from georecall.explorer.memories import memory_exhibit
+from georecall.explorer.memories import memory_view
 from georecall.memory import FactMemory
 from georecall.memory.trace import trace
 from georecall.models.architecture import DTYPES
@@ -119,4 +119,4 @@ def test_the_architecture_is_traced_and_explored():
     found = trace(memory, subject, relation)
     passed = np.flatnonzero(np.abs(found.hidden).max(axis=1) > 0.5)
     assert passed.tolist() == [found.relation]
-    assert memory_exhibit(memory, title="").mechanism.gate is not None
+    assert memory_view(memory, title="").mechanism.gate is not None

@@ -14,17 +14,17 @@ from jaxtyping import Float32, Int64
 from georecall.constructions.chain import NAME_SCORE, Chain
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
-from georecall.explorer.view import About, Exhibit
+from georecall.explorer.view import About, View
 from georecall.facts.names import END, UNKNOWN
 from georecall.memory.memory import FactMemory
 from georecall.models.architecture import DTYPES
 
 
-def memory_exhibit(memory: FactMemory, *, title: str, folder: str | None = None) -> Exhibit:
+def memory_view(memory: FactMemory, *, title: str, folder: str | None = None) -> View:
     """What can be explored of a memory; `folder` is where a command would find it."""
     chain, vocabulary = memory.chain, memory.chain.vocabulary
     names = NameSearch(vocabulary.entities.start, memory.table.entities)
-    return Exhibit(
+    return View(
         about=_about(memory, title, folder),
         mechanism=_mechanism(memory),
         subjects=names,

@@ -12,7 +12,7 @@ from georecall.dissection.superposition import Superposition, superpose
 from georecall.errors import AnalysisError
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
-from georecall.explorer.view import About, Exhibit
+from georecall.explorer.view import About, View
 from georecall.progress import no_progress
 from georecall.statistics.random_streams import stream
 from georecall.training.runs import TrainedRun
@@ -24,7 +24,7 @@ ASKED = 512
 """Subjects on which it is counted which relation opens a unit."""
 
 
-def run_exhibit(run: TrainedRun, *, title: str, member: int = 0) -> Exhibit:
+def run_view(run: TrainedRun, *, title: str, member: int = 0) -> View:
     """What can be explored of one member of a run.
 
     Raises:
@@ -44,7 +44,7 @@ def run_exhibit(run: TrainedRun, *, title: str, member: int = 0) -> Exhibit:
     split = HeldOutSplit.of(chosen.model, table, seed=SEED)
     found = superpose(split, rng=stream(SEED, "superposition"))
     embedding = _numbers(chosen.model.embedding[0])
-    return Exhibit(
+    return View(
         about=_about(run, member, found, title),
         mechanism=_mechanism(split, found),
         subjects=NameSearch(0, table.subjects),

@@ -35,8 +35,8 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Exhibit:
-    """What can be explored.
+class View:
+    """A model as it is explored: what can be looked at and chosen.
 
     Rows of the embedding, in float32 and in the directions that mean something, are numbered by the tokens that
     can stand in the place of the subject; outputs by the rows of `outputs`. `subjects` and `attributes` are the
