@@ -15,7 +15,7 @@ from georecall.claims.superposed_states import L2
 from georecall.facts.table import FactTable
 from georecall.figures.saving import save_figure
 from georecall.language_models.packaged_model import HOW_TO_GET_IT, NAME
-from georecall.probing import EXAMPLES, Reading, analyse
+from georecall.probing import EXAMPLES, HiddenStates, analyse
 from georecall.statistics.intervals import Interval
 
 RELATIONS = ("capital", "currency", "continent")
@@ -34,8 +34,8 @@ def findings():
     table, rng = FactTable.from_facts(facts), np.random.default_rng(0)
     states = rng.normal(size=(2, 3, 24, 5)).astype(np.float32)
     vectors = rng.normal(size=(len(table.attributes), 5))
-    reading = Reading(layers=(0, 3, 6), states=states[0], random_states=states[1], vectors=vectors)
-    return analyse(reading, table, shuffles=1)
+    hidden = HiddenStates(layers=(0, 3, 6), states=states[0], random_states=states[1], vectors=vectors)
+    return analyse(hidden, table, shuffles=1)
 
 
 def interval(value, spread=0.05):

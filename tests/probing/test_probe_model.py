@@ -17,8 +17,8 @@ from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_functions
 from georecall.memory import FactMemory
 from georecall.probing import (
+    HiddenStates,
     LanguageModel,
-    Reading,
     StateCache,
     Templates,
     checked_settings,
@@ -200,10 +200,10 @@ def swaps_made(llama, cache, monkeypatch):
             kept.extend(swaps)
             return swap_components(lm, of, templates, swaps, **options)
 
-        reading = Reading(
+        hidden = HiddenStates(
             layers=(0, 1, 2, 3), states=states, random_states=None, vectors=vectors_of(table, 16)
         )
-        monkeypatch.setattr(probe, "read_model", lambda *_, **__: reading)
+        monkeypatch.setattr(probe, "read_hidden_states", lambda *_, **__: hidden)
         monkeypatch.setattr(probe, "swap_components", keep)
         probed(llama, cache, table=table, **settings)
         return kept
