@@ -140,7 +140,7 @@ def test_what_a_relation_explains_alone_stands_beside_what_is_lost_without_it():
             assert {"relation": name, "what": what} | getattr(joint, field)[name].chosen.to_dict() in drawn
 
 
-def test_without_a_random_twin_there_is_no_line_for_it():
+def test_without_an_untrained_control_there_is_no_line_for_it():
     joint = found(random=False).findings.joint
     sources = {row["source"] for row in rows(superposed_states_figure(joint)) if "source" in row}
     assert sources == {"all relations", "shuffled facts"}

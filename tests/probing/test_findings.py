@@ -114,7 +114,7 @@ def test_states_that_are_not_finite_are_refused(table):
         analyse(states_of(table, states=states), table)
 
 
-def test_findings_without_a_random_twin_say_that_it_is_not_measured(table):
+def test_findings_without_an_untrained_control_say_that_it_is_not_measured(table):
     found = analyse(states_of(table, random_states=None), table, shuffles=1)
     assert all(evidence.not_measured == ("random weights",) for evidence in found.evidence)
     assert found.joint.random is None

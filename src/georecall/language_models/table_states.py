@@ -41,7 +41,7 @@ def read_hidden_states(
     cache: StateCache | None = None,
     progress: Progress = no_progress,
 ) -> HiddenStates:
-    """Read the states 0 and `layers` of all subjects in a template, and those of a random twin drawn by `seed`.
+    """Read the states 0 and `layers` of all subjects in a template, and those of an untrained control drawn by `seed`.
 
     Raises:
         ProbingError, FolderError: as `subject_states`.
@@ -57,6 +57,6 @@ def read_hidden_states(
     return HiddenStates(
         layers=tuple(kept),
         states=states(lm),
-        random_states=states(lm.random_twin(seed)) if random_weights else None,
+        random_states=states(lm.untrained_control(seed)) if random_weights else None,
         vectors=lm.unembedding_vectors(table.attributes, answer_prefix=answer_prefix),
     )
