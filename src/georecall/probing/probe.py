@@ -186,7 +186,7 @@ def _linear_relation(
     progress: Progress,
     **options: Any,
 ) -> LinearRelation:
-    """From the subjects' states to those from which their answers are foretold, and the tokens that these put first."""
+    """From the subjects' states to those from which their answers are predicted, and the tokens these put first."""
     answers = table.answers[:, table.relation_index[relation]]
     rows = np.flatnonzero(answers >= 0)
     prompts = [
