@@ -28,7 +28,7 @@ from georecall.memory.verify import verify_memory
 from georecall.models.architecture import DTYPES, Architecture
 from georecall.models.architectures import ARCHITECTURES, DEFAULT
 from georecall.models.asking import ask_every_step
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import DecodeStep
 from georecall.models.tokenizer import fact_tokenizer
 from georecall.progress import Progress, no_progress
 
@@ -183,7 +183,7 @@ class FactMemory:
         return np.array([*self.table.entities, None], dtype=object)
 
     @cached_property
-    def _step(self) -> RecallStep:
+    def _step(self) -> DecodeStep:
         return self.architecture.step(self.chain, self.tensors)
 
     def _indices(

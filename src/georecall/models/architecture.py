@@ -22,7 +22,7 @@ from georecall.constructions.certificate import (
 from georecall.constructions.chain import Chain
 from georecall.models.arithmetic import Arithmetic
 from georecall.models.asking import ask_every_step
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import DecodeStep
 from georecall.progress import Progress, no_progress
 from georecall.storage.tensors import DTYPE_NAMES, TensorForm, TensorSource
 
@@ -67,7 +67,7 @@ class Architecture(Generic[AnyChain]):
     chain_class: type[AnyChain]
     config: Callable[[AnyChain, torch.dtype], PreTrainedConfig]
     tensors: Callable[[AnyChain], dict[str, TensorSource]]
-    step: Callable[[AnyChain, Mapping[str, Tensor]], RecallStep]
+    step: Callable[[AnyChain, Mapping[str, Tensor]], DecodeStep]
     errors: Callable[[AnyChain, Mapping[str, Tensor], Arithmetic], Errors]
     embedding: str
     unembedding: str

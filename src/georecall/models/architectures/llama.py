@@ -22,7 +22,7 @@ from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, HiddenUnits, common_config
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import DecodeStep
 from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -64,8 +64,8 @@ def llama_tensors(chain: RotaryChain) -> dict[str, TensorSource]:
     }
 
 
-def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> RecallStep:
-    """One step of the stock model with its attention read once and for all: see `RecallStep`."""
+def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> DecodeStep:
+    """One step of the stock model with its attention read once and for all: see `DecodeStep`."""
     embedding = tensors[LLAMA.embedding]
 
     def normalise(x: Float[Tensor, "batch dim"], name: str) -> Float[Tensor, "batch dim"]:
@@ -80,7 +80,7 @@ def llama_step(chain: RotaryChain, tensors: Mapping[str, Tensor]) -> RecallStep:
         return normalise(x + written, "model.norm")[:, chain.scored]
 
     read = normalise(embedding[: chain.vocabulary.entities.start].float(), f"{LAYER}.input_layernorm")
-    return RecallStep(
+    return DecodeStep(
         embedding=embedding,
         positions=torch.zeros(chain.hops, embedding.shape[1]),
         carried=apply(apply(read, "self_attn.v_proj"), "self_attn.o_proj"),

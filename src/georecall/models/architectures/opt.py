@@ -18,7 +18,7 @@ from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, HiddenUnits, common_config
 from georecall.models.arithmetic import Arithmetic, Range, State
-from georecall.models.decode_step import RecallStep
+from georecall.models.decode_step import DecodeStep
 from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -57,8 +57,8 @@ def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
     }
 
 
-def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep:
-    """One step of the stock model with its attention read once and for all: see `RecallStep`."""
+def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> DecodeStep:
+    """One step of the stock model with its attention read once and for all: see `DecodeStep`."""
     part = {
         name.removeprefix(f"{LAYER}."): tensor.float() for name, tensor in tensors.items() if LAYER in name
     }
@@ -80,7 +80,7 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> RecallStep
 
     read = embedding[: chain.vocabulary.entities.start].float() + positions[0]
     carried = apply(apply(normalise(read, "self_attn_layer_norm"), "self_attn.v_proj"), "self_attn.out_proj")
-    return RecallStep(
+    return DecodeStep(
         embedding=embedding,
         positions=positions[chain.relation_places :],
         carried=carried,
