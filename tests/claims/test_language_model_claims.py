@@ -163,10 +163,10 @@ def test_two_relations_have_one_overlap():
 @pytest.mark.parametrize("claim", [L1, L2], ids=["L1", "L2"])
 def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tmp_path, monkeypatch):
     monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
-    standing = claim.standing("quick", tmp_path)
-    assert standing.verdict == "skipped"
-    assert HOW_TO_GET_IT in standing.measured
-    assert standing.results == ()
+    outcome = claim.outcome("quick", tmp_path)
+    assert outcome.verdict == "skipped"
+    assert HOW_TO_GET_IT in outcome.measured
+    assert outcome.results == ()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -187,7 +187,7 @@ def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monke
     for cell in L1.cells("quick"):
         planted = result(cell.example)
         cell.write(tmp_path, "result.json", planted.result.to_dict() | planted.about.to_dict())
-    assert [claim.standing("quick", tmp_path).verdict for claim in (L1, L2)] == ["holds", "holds"]
+    assert [claim.outcome("quick", tmp_path).verdict for claim in (L1, L2)] == ["holds", "holds"]
 
 
 def test_a_cell_says_all_that_its_result_depends_on_and_keeps_its_name():

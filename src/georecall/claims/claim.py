@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from altair.typing import ChartType
 
 from georecall.claims.judgement import Judgement, Verdict
-from georecall.claims.status import CellStanding, State, cell_standings
+from georecall.claims.status import CellStatus, State, cell_statuses
 from georecall.progress import Progress
 from georecall.sweeps import Cell, Engine, Measured, run_sweep
 
@@ -77,19 +77,19 @@ class Claim:
         cells = self.cells(preset)
         run_sweep(cells, root, engine=engine, progress=progress, retry_failed=retry_failed, task=self.id)
 
-    def standing(self, preset: Preset, root: Path) -> "Outcome":
+    def outcome(self, preset: Preset, root: Path) -> "Outcome":
         """Judge from the results on disk whose config is the present one, and measure nothing.
 
         Raises:
             FolderError: a file of a cell is damaged.
         """
-        cells = cell_standings(self.cells(preset), root)
+        cells = cell_statuses(self.cells(preset), root)
         found = tuple(cell.measured for cell in cells if cell.measured is not None)
         results = found if len(found) == len(cells) else ()
         judgement = self.judge(results) if results else self._unjudged(cells, root)
         return Outcome(claim=self, preset=preset, judgement=judgement, results=results, cells=cells)
 
-    def _unjudged(self, cells: Sequence[CellStanding], root: Path) -> Judgement:
+    def _unjudged(self, cells: Sequence[CellStatus], root: Path) -> Judgement:
         """What is said of a claim that lacks results."""
         failures = [cell.failure for cell in cells if cell.failure is not None]
         measured = sum(cell.state == "measured" for cell in cells)
@@ -114,7 +114,7 @@ class Outcome:
     preset: str
     judgement: Judgement
     results: tuple[Measured[Any, Any], ...] = ()
-    cells: tuple[CellStanding, ...] = ()
+    cells: tuple[CellStatus, ...] = ()
 
     @property
     def id(self) -> str:

@@ -89,13 +89,13 @@ def reproduce(
     heard = TotalProgress(progress, expectations(able, size, root, retry_failed=retry_failed))
     for claim in able:
         claim.measure(size, root, heard, engine=engine or SerialEngine(), retry_failed=retry_failed)
-    return standings(size, folder)
+    return settled_outcomes(size, folder)
 
 
-def standings(preset: str, folder: Path) -> list[Outcome]:
-    """How every claim stands at one size by the cells in `folder`; nothing is measured.
+def settled_outcomes(preset: str, folder: Path) -> list[Outcome]:
+    """Every claim as settled at one size by the cells in `folder`; nothing is measured.
 
     Raises as `reproduce`.
     """
     size = checked_preset(preset)
-    return [claim.standing(size, folder / CELLS) for claim in CLAIMS]
+    return [claim.outcome(size, folder / CELLS) for claim in CLAIMS]

@@ -115,7 +115,7 @@ class Trainer:
             if self.step % self.config.check_every == 0 or self.step == steps:
                 self._check()
                 after_check(self)
-            progress("training", self.step, steps, self._standing())
+            progress("training", self.step, steps, self._status())
 
     def look(self) -> Checked:
         """How the ensemble stands now; at a look that was just taken, the last of the history."""
@@ -187,7 +187,7 @@ class Trainer:
     def _all_recalled(self, last: Checked) -> bool:
         return self.config.margin is not None and min(last.margin) > self.config.margin
 
-    def _standing(self) -> str:
+    def _status(self) -> str:
         """Loss of the mean member, and recall of the worst, when last looked at."""
         if not self.history:
             return ""
