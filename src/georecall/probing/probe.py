@@ -16,7 +16,7 @@ from georecall.language_models.readiness import check_ready
 from georecall.language_models.state_cache import StateCache
 from georecall.language_models.table_states import HiddenStates, read_hidden_states
 from georecall.language_models.templates import Templates
-from georecall.probing.causal import Swap, SwapEffect, SwapSummary, swap_components
+from georecall.probing.causal import StateSwap, SwapEffect, SwapSummary, measure_swaps
 from georecall.probing.findings import Findings, analyse
 from georecall.probing.knowledge import EXAMPLES_SHOWN, Knowledge, Recalled, recall_facts
 from georecall.probing.linear_relations import LinearRelation, linear_relation
@@ -139,7 +139,7 @@ def probe_model(
         knowledge=knowledge,
         findings=findings,
         linear_relations=relations,
-        swaps=swap_components(lm, table, first, swaps, seed=settings.seed, **asking),
+        swaps=measure_swaps(lm, table, first, swaps, seed=settings.seed, **asking),
     )
 
 
@@ -221,7 +221,7 @@ def _linear_relation(
 
 def _swaps(
     lm: LanguageModel, hidden: HiddenStates, table: FactTable, findings: Findings, settings: ProbeSettings
-) -> list[Swap]:
+) -> list[StateSwap]:
     """A swap for each relation, of subjects that had no say in the layer or in the components.
 
     The layer is the one at which the joint fit leaves least in the training part. There are no swaps without a joint
@@ -245,5 +245,7 @@ def _swaps(
             continue
         wanted = np.array([rng.choice(every[every != attribute]) for attribute in old], dtype=np.int64)
         deltas = fit.component(column, wanted) - fit.component(column, old)
-        swaps.append(Swap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas))
+        swaps.append(
+            StateSwap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas)
+        )
     return swaps
