@@ -22,7 +22,7 @@ SCALES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 NO_OP, WHOLE = SCALES.index(0.0), SCALES.index(1.0)
 
 
-class Outcome(Record):
+class AnswerRates(Record):
     """What held-out subjects answer after a change meant for relation r, from f_r(s) to b.
 
     `became[·, r, r']` is the rate at which the answer of r' is b, `kept[·, r, r']` that at which it is f_{r'}(s).
@@ -51,7 +51,7 @@ class Outcome(Record):
 
 
 class Swap(Analysis):
-    """Outcomes of `e_s + t·A_r(u_b − u_{f_r(s)})` for every scale t, and of the controls at t = 1.
+    """Answers after `e_s + t·A_r(u_b − u_{f_r(s)})` for every scale t, and of the controls at t = 1.
 
     `random_direction` is a Gaussian direction of the same norm; `wrong_relation` the same change written by the
     matrix of another relation, None if there is no other.
@@ -59,18 +59,18 @@ class Swap(Analysis):
 
     samples: int
     scales: tuple[float, ...]
-    doses: tuple[Outcome, ...]
-    random_direction: Outcome
-    wrong_relation: Outcome | None
+    doses: tuple[AnswerRates, ...]
+    random_direction: AnswerRates
+    wrong_relation: AnswerRates | None
     group: ClassVar[str] = "interventions"
 
     @property
-    def swap(self) -> Outcome:
+    def swap(self) -> AnswerRates:
         """The whole change, t = 1."""
         return self.doses[WHOLE]
 
     @property
-    def no_op(self) -> Outcome:
+    def no_op(self) -> AnswerRates:
         """No change, t = 0."""
         return self.doses[NO_OP]
 
@@ -86,10 +86,10 @@ class Swap(Analysis):
         if self.wrong_relation is not None:
             controls["wrong relation"] = self.wrong_relation
         for r, name in enumerate(names[:shown]):
-            follow = {control: outcome.follow.at(r) for control, outcome in controls.items()}
+            follow = {control: answers.follow.at(r) for control, answers in controls.items()}
             yield Quantity.of(f"swap of {name}: answer follows", self.swap.follow.at(r), beside=follow)
             if self.swap.stay is not None:
-                stay = {control: outcome.stay.at(r) for control, outcome in controls.items() if outcome.stay}
+                stay = {control: answers.stay.at(r) for control, answers in controls.items() if answers.stay}
                 yield Quantity.of(f"swap of {name}: others stay", self.swap.stay.at(r), beside=stay)
 
 
@@ -134,13 +134,13 @@ def swap_components(
         [_rates(member, split, swaps, change) for change in _changes(member, split, swaps, matrices, noise)]
         for member, matrices in zip(split.members("component swap", progress), fit.matrices, strict=True)
     ]
-    outcomes = [_outcome(kind) for kind in zip(*rates, strict=True)]
+    answers = [_answer_rates(kind) for kind in zip(*rates, strict=True)]
     return Swap(
         samples=swaps.subjects.size,
         scales=SCALES,
-        doses=tuple(outcomes[: len(SCALES)]),
-        random_direction=outcomes[len(SCALES)],
-        wrong_relation=outcomes[-1] if n_relations > 1 else None,
+        doses=tuple(answers[: len(SCALES)]),
+        random_direction=answers[len(SCALES)],
+        wrong_relation=answers[-1] if n_relations > 1 else None,
     )
 
 
@@ -180,6 +180,6 @@ def _rates(
     return np.stack([became.mean(axis=1), kept.mean(axis=1)])
 
 
-def _outcome(rates: Sequence[Float64[np.ndarray, "2 relations relations"]]) -> Outcome:
+def _answer_rates(rates: Sequence[Float64[np.ndarray, "2 relations relations"]]) -> AnswerRates:
     became, kept = np.stack(rates, axis=1)
-    return Outcome(became=Estimate(became), kept=Estimate(kept))
+    return AnswerRates(became=Estimate(became), kept=Estimate(kept))
