@@ -10,8 +10,8 @@ from georecall.claims.recipes import RECIPES
 from georecall.dissection import Dissection
 from georecall.dissection.ablation import Ablation
 from georecall.dissection.dissection_cell import DissectionCell, DissectionResult
-from georecall.dissection.patching import Patching
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.superposition import Superposition
 from georecall.dissection.swap import SCALES, AnswerRates, Swap

@@ -6,8 +6,8 @@ from typing import Any, get_args
 from georecall.dissection.ablation import Ablation
 from georecall.dissection.gates import Gates
 from georecall.dissection.held_out_split import HeldOutSplit
-from georecall.dissection.patching import Patching
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.study import Analysis, AnyAnalysis, Study
 from georecall.dissection.superposition import Superposition

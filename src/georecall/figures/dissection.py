@@ -10,8 +10,8 @@ from jaxtyping import Float64
 
 from georecall.dissection import Dissection
 from georecall.dissection.ablation import Ablation
-from georecall.dissection.patching import Patching
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.superposition import Superposition
 from georecall.dissection.swap import Swap
 from georecall.figures.theme import BLUE, INK, MUTED, VERMILION, theme
