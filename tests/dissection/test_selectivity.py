@@ -6,7 +6,7 @@ import torch
 
 import known_models
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import dissect, silence
+from georecall.dissection import ablate_units, dissect
 from georecall.dissection.ablation import RANDOM_DRAWS, _random_units
 from georecall.dissection.gates import measure_gates
 from georecall.dissection.held_out_split import HeldOutSplit
@@ -82,7 +82,7 @@ def test_ablation_is_the_intervention_on_the_model():
     units = torch.from_numpy(found.selectivity.relation_of_unit == 1)
     split = HeldOutSplit.of(model, known_models.TABLE, seed=0)
     (member,) = split.members("", no_progress)
-    state = model.trace(split.prompts(split.held_out), edits=silence(units)).state[0]
+    state = model.trace(split.prompts(split.held_out), edits=ablate_units(units)).state[0]
     gold = known_models.TABLE.answers[split.held_out]
     recall = (member.answers(state).reshape(gold.shape) == gold).mean(axis=0)
     np.testing.assert_array_equal(recall, found.ablation.ablated.values[0, 1])

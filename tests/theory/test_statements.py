@@ -195,20 +195,20 @@ class ReadState:
     code: CompositionCode
     n_relations: int
     dim: int
-    silence: float
+    inhibition: float
 
     @classmethod
-    def of(cls, places: int, levels: int, n_relations: int, hops: int, silence: float) -> "ReadState":
+    def of(cls, places: int, levels: int, n_relations: int, hops: int, inhibition: float) -> "ReadState":
         each, surplus = divmod(places, levels)
         code = CompositionCode(tuple(each + (level < surplus) for level in range(levels)))
-        return cls(code, n_relations, (n_relations + 1) * places + 2 * (hops + 1), silence)
+        return cls(code, n_relations, (n_relations + 1) * places + 2 * (hops + 1), inhibition)
 
     def moments(self, closed: int) -> tuple[float, float]:
         """Mean and variance where that many blocks are closed."""
-        total, places, silence = self.code.level_sum, self.code.length, self.silence
-        mean = (self.n_relations * total + 1 - closed * silence * places) / self.dim
+        total, places, inhibition = self.code.level_sum, self.code.length, self.inhibition
+        mean = (self.n_relations * total + 1 - closed * inhibition * places) / self.dim
         square = self.n_relations * self.code.squared_norm + 1
-        square += closed * (silence**2 * places - 2 * silence * total)
+        square += closed * (inhibition**2 * places - 2 * inhibition * total)
         return mean, square / self.dim - mean**2
 
     def highest_closed_place(self) -> float:
@@ -218,15 +218,15 @@ class ReadState:
         )
         scale = math.sqrt((variance + LAYER_NORM_EPSILON) / (variance_end + LAYER_NORM_EPSILON))
         highest = int(np.flatnonzero(self.code.composition).max())
-        return mean + scale * (highest - self.silence - mean_end)
+        return mean + scale * (highest - self.inhibition - mean_end)
 
     def criterion(self) -> bool:
         """(6.1), without epsilon, for one relation."""
-        places, silence = self.code.length, self.silence
+        places, inhibition = self.code.length, self.inhibition
         mean, square, ratio = self.code.level_sum / places, self.code.squared_norm / places, self.dim / places
         h, x = mean + 1 / places, square + 1 / places
-        t = (silence - int(np.flatnonzero(self.code.composition).max())) * ratio - silence + h
-        closed = (x - 2 * silence * mean + silence**2) * ratio - (silence - h) ** 2
+        t = (inhibition - int(np.flatnonzero(self.code.composition).max())) * ratio - inhibition + h
+        closed = (x - 2 * inhibition * mean + inhibition**2) * ratio - (inhibition - h) ** 2
         return (x * ratio - h**2) * t**2 >= h**2 * closed
 
 

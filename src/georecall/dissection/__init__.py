@@ -2,6 +2,6 @@
 
 from georecall.dissection.dissection import ANALYSES, Dissection, dissect
 from georecall.dissection.held_out_split import HeldOutSplit
-from georecall.dissection.interventions import bring_relation, silence
+from georecall.dissection.interventions import ablate_units, bring_relation
 
-__all__ = ["ANALYSES", "Dissection", "HeldOutSplit", "bring_relation", "dissect", "silence"]
+__all__ = ["ANALYSES", "Dissection", "HeldOutSplit", "ablate_units", "bring_relation", "dissect"]

@@ -1,4 +1,4 @@
-"""What is forgotten when the hidden units of one relation are silenced."""
+"""What is forgotten when the hidden units of one relation are ablated."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float64, Int64
 
 from georecall.dissection.held_out_split import HeldOutSplit, Member
-from georecall.dissection.interventions import silence
+from georecall.dissection.interventions import ablate_units
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
@@ -25,7 +25,7 @@ class Ablation(Analysis):
         intact               : [members, asked], all units
         ablated, random      : [members, ablated, asked], without the units of a relation, and without as many
                                random units among those not silent, mean of three draws
-        units                : [members, ablated], how many were silenced
+        units                : [members, ablated], how many were ablated
 
     Units belong to a relation by what they do on the training subjects. Units that hold single facts, as in a
     key-value memory, are therefore not found: recall of the held-out facts stays.
@@ -50,7 +50,7 @@ class Ablation(Analysis):
             for what, asked in ((name, [r]), ("others", others)):
                 if asked:
                     yield Quantity.of(
-                        f"units of {name} silenced: recall of {what}",
+                        f"units of {name} ablated: recall of {what}",
                         self.ablated.at(r, asked),
                         beside={"intact": self.intact.at(asked), "random units": self.random.at(r, asked)},
                     )
@@ -63,7 +63,7 @@ def ablate(
     rng: np.random.Generator,
     progress: Progress = no_progress,
 ) -> Ablation:
-    """Silence the units of each relation, and random ones, in every member."""
+    """Ablate the units of each relation, and random ones, in every member."""
     recalls = [
         _recalls(member, split, owners, rng)
         for member, owners in zip(
@@ -82,15 +82,15 @@ def _recalls(
     gold = split.table.answers[split.held_out]
     prompts = split.prompts(split.held_out)
 
-    def recall(silenced: Bool[np.ndarray, " width"]) -> Float64[np.ndarray, " asked"]:
-        units = torch.from_numpy(silenced).to(prompts.device)
-        state = member.activations(prompts, edits=silence(units[None])).state[0]
+    def recall(ablated: Bool[np.ndarray, " width"]) -> Float64[np.ndarray, " asked"]:
+        units = torch.from_numpy(ablated).to(prompts.device)
+        state = member.activations(prompts, edits=ablate_units(units[None])).state[0]
         return (member.answers(state).reshape(gold.shape) == gold).mean(axis=0)
 
     n_relations = gold.shape[1]
     own = [owners == relation for relation in range(n_relations)]
     random = [
-        np.mean([recall(silenced) for silenced in _random_units(owners >= 0, int(units.sum()), rng)], axis=0)
+        np.mean([recall(ablated) for ablated in _random_units(owners >= 0, int(units.sum()), rng)], axis=0)
         for units in own
     ]
     return (
@@ -104,6 +104,6 @@ def _random_units(
     active: Bool[np.ndarray, " width"], count: int, rng: np.random.Generator
 ) -> Iterator[Bool[np.ndarray, " width"]]:
     for _ in range(RANDOM_DRAWS):
-        silenced = np.zeros(len(active), dtype=bool)
-        silenced[rng.choice(np.flatnonzero(active), count, replace=False)] = True
-        yield silenced
+        ablated = np.zeros(len(active), dtype=bool)
+        ablated[rng.choice(np.flatnonzero(active), count, replace=False)] = True
+        yield ablated
