@@ -6,7 +6,7 @@ from joblib import cpu_count
 from benchmarks.measure import paired_ratio, report, seconds
 from georecall.language_models.batches import batches
 from georecall.language_models.hidden_states import subject_states
-from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model, packaged_model
 from georecall.language_models.prompts import Template
 from georecall.probing import LanguageModel, analyse, load_example, read_hidden_states
 
@@ -15,8 +15,8 @@ BATCH = 32
 
 def run() -> None:
     """Print the time of `analyse` with all layers and controls, and the ratio of the times of extraction."""
-    if lacks := lacks_packaged_model():
-        report("probing", "skipped", lacks)
+    if missing := missing_packaged_model():
+        report("probing", "skipped", missing)
         return
     lm = LanguageModel.load(gguf=packaged_model())
     table, templates = load_example("countries")

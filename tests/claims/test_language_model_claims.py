@@ -174,12 +174,12 @@ def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tm
 def test_either_package_that_is_missing_is_lacked(missing, monkeypatch):
     from georecall.language_models import packaged_model  # noqa: PLC0415 - patched
 
-    if packaged_model.lacks_packaged_model() is not None:
+    if packaged_model.missing_packaged_model() is not None:
         pytest.skip("the packaged model is not installed")
     found = packaged_model.find_spec
     monkeypatch.setattr(packaged_model, "find_spec", lambda name: None if name == missing else found(name))
-    assert L1.lacks() is not None
-    assert HOW_TO_GET_IT in L1.lacks()
+    assert L1.missing() is not None
+    assert HOW_TO_GET_IT in L1.missing()
 
 
 def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monkeypatch):

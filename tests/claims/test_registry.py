@@ -99,7 +99,7 @@ def test_a_failure_is_told_whether_cells_are_missing_or_not(settle):
 
 
 def test_what_is_lacking_is_the_reason_to_skip_and_nothing_is_tried(settle):
-    claim = a_claim("S1", 1, lacks=lambda: "the package is not installed")
+    claim = a_claim("S1", 1, missing=lambda: "the package is not installed")
     found = settle([claim, a_claim("S2", 2)])
     assert verdicts(found) == {"S1": "skipped", "S2": "holds"}
     assert found["S1"].measured == "the package is not installed"
@@ -109,7 +109,7 @@ def test_what_is_lacking_is_the_reason_to_skip_and_nothing_is_tried(settle):
 def test_a_claim_that_was_measured_elsewhere_is_judged_where_something_is_lacking(settle):
     claim = a_claim("S1", 1)
     settle([claim])
-    found = settle([replace(claim, lacks=lambda: "the package is not installed")])
+    found = settle([replace(claim, missing=lambda: "the package is not installed")])
     assert verdicts(found) == {"S1": "holds"}
 
 

@@ -194,8 +194,8 @@ def test_plot_only_measures_nothing_and_says_what_is_missing(cli):
     assert cli("reproduce", "--plot-only").code == 3
 
 
-def test_a_claim_that_lacks_something_is_skipped_and_says_what(cli, monkeypatch):
-    claim = replace(_claim("S1", "fails"), lacks=lambda: "the wheel of the model is not installed")
+def test_a_claim_with_something_missing_is_skipped_and_says_what(cli, monkeypatch):
+    claim = replace(_claim("S1", "fails"), missing=lambda: "the wheel of the model is not installed")
     set_claims(monkeypatch, claim, _claim("S3", "holds", Faulty))
     result = cli("reproduce")
     (row,) = [line for line in result.out.splitlines() if line.startswith("S1")]

@@ -78,14 +78,14 @@ def reproduce(
 ) -> list[Outcome]:
     """Measure what the claims lack at one size, serially if no engine is given; then say how all claims stand.
 
-    Cells go to `folder`; those that are finished there are kept. A claim that lacks something here is left out.
+    Cells go to `folder`; those that are finished there are kept. A claim with something missing here is left out.
 
     Raises:
         GeorecallError: the preset is not one of `PRESETS`.
         FolderError: a file of a cell is damaged.
     """
     size, root = checked_preset(preset), folder / CELLS
-    able = [claim for claim in claims if claim.lacks() is None]
+    able = [claim for claim in claims if claim.missing() is None]
     heard = TotalProgress(progress, expectations(able, size, root, retry_failed=retry_failed))
     for claim in able:
         claim.measure(size, root, heard, engine=engine or SerialEngine(), retry_failed=retry_failed)

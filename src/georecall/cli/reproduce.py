@@ -196,7 +196,7 @@ def _listed(
             "done": expected.done,
             "minutes": minutes(expected),
             "how": expected.how,
-            "lacks": claim.lacks(),
+            "lacks": claim.missing(),
         }
         for claim, expected in zip(claims, expectations(claims, size, folder / CELLS), strict=True)
     ]
