@@ -81,10 +81,10 @@ def test_a_cell_has_the_colour_of_its_relation_above_0_and_is_grey_below():
 
 def test_scores_and_their_lead_are_those_of_the_memory():
     texts = words(mechanism_figure(FAMILY, "Alice", "wife"))
-    lead = FAMILY.ask("Alice", "wife").margins[0]
+    margin = FAMILY.ask("Alice", "wife").margins[0]
     start = texts.index("Scores")
     assert texts[start + 4 : start + 6] == ["Sarah", "12"]
-    assert f"leads by {lead:g}" in texts
+    assert f"leads by {margin:g}" in texts
     assert "11 more, none above 8" in texts
     assert "by 2 or more." in texts
     bars = [row for row in rows(mechanism_figure(FAMILY, "Alice", "wife"), 0) if row["y2"] - row["y"] == 16]

@@ -56,7 +56,7 @@ class Certificate:
     `basis` says how: "proved" for every fact and chain, from the errors that the format can make and those of
     the witnesses; "asked" if the memory is rotated, so that nothing can be proved from a few states, but every
     entity was asked every relation, and the end, at every step; "sampled" if that would take too long, and only
-    `asked` of the `steps` that there are were tried. `margin` is the least lead of the right token over any other.
+    `asked` of the `steps` that there are were tried. `margin` is the least margin of the right token over any other.
     """
 
     dtype: str
@@ -147,7 +147,7 @@ def measured_errors(
 
 
 def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
-    """The least lead of the right token if states are no further off than `errors`; −∞ if any is NaN.
+    """The least margin of the right token if states are no further off than `errors`; −∞ if any is NaN.
 
     With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
     at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared

@@ -145,8 +145,8 @@ class _Picture:
             fill = self.plan.colour if first else CLOSED
             self.pad.box(BARS, y - 8, unit * max(0.0, score), 16, fill=fill)
             self.pad.text(FULL_BAR + 28, y, number(score), bold=first, align="right")
-        lead = unit * (best - second)
-        self.pad.box(FULL_BAR - lead, SCORES + BAR - 8, lead, 16, fill=self.plan.colour, opacity=BAND)
+        margin = unit * (best - second)
+        self.pad.box(FULL_BAR - margin, SCORES + BAR - 8, margin, 16, fill=self.plan.colour, opacity=BAND)
         self.pad.text(FULL_BAR + 38, SCORES, f"leads by {number(best - second)}", bold=True)
         if others := self._ranked[MOST_NAMES:]:
             rest = f"{len(others):,} more, none above {number(others[0][1])}"

@@ -21,7 +21,7 @@ class TrainConfig(BaseModel):
     * `attribute_dim`: dimensions in which the attribute vectors live (unembedding A × a, W2 a × m); d by default.
     * `embedding_noise`: Gaussian noise on subject embeddings in training, in units of their standard deviation.
     * `steps`: length of the schedule (linear warm-up over 5 %, then half a cosine to 0); training stops before its
-      end once every member recalls every fact with a lead above `margin`, looked at every `check_every` steps;
+      end once every member recalls every fact with a margin above `margin`, looked at every `check_every` steps;
       it never does if the margin is None.
     * `batch`: questions a step; all of them if there are fewer.
     * `held_out`: share of the composed questions (k > 1) that are never trained on.

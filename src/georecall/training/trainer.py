@@ -59,7 +59,7 @@ class Trainer:
     """An ensemble in training on one table.
 
     `enough` says of what was seen whether training may stop; by default that every member recalls everything
-    with a lead above the config's margin.
+    with a margin above the config's margin.
 
     Raises:
         TrainingError, GeorecallError: as `questions_of`.

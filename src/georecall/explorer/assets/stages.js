@@ -223,6 +223,6 @@ function drawScores(world, { top, margin, control }) {
       element("span.score", rounded(output.score)),
     );
   });
-  const lead = element("p.margin", "The first leads the second by ", element("b", rounded(margin)), ".");
-  return [element("ol.scores", bars), lead];
+  const remark = element("p.margin", "The first leads the second by ", element("b", rounded(margin)), ".");
+  return [element("ol.scores", bars), remark];
 }
