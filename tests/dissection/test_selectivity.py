@@ -16,10 +16,10 @@ from georecall.progress import no_progress
 
 def test_every_unit_of_the_construction_is_active_for_one_relation(geometric):
     found = geometric.selectivity
-    places = OneHop(known_models.TABLE).code.length
+    symbols = OneHop(known_models.TABLE).code.length
     assert found.index.min() >= 1 - 1e-9
-    assert found.relation_of_unit.tolist() == [np.repeat(np.arange(3), places).tolist()]
-    assert found.units.tolist() == [[places] * 3]
+    assert found.relation_of_unit.tolist() == [np.repeat(np.arange(3), symbols).tolist()]
+    assert found.units.tolist() == [[symbols] * 3]
 
 
 def test_an_untrained_model_is_not_selective(untrained):
@@ -127,8 +127,8 @@ def test_gates_agree_as_the_jacobians_written_out():
 
 def test_the_map_of_a_relation_has_the_rank_of_its_code_and_nothing_in_common_with_another():
     found = dissect(known_models.one_hop(), known_models.TABLE, only=["gates"]).gates
-    places = OneHop(known_models.TABLE).code.length
-    assert found.energy_ranks.values.max() <= places
+    symbols = OneHop(known_models.TABLE).code.length
+    assert found.energy_ranks.values.max() <= symbols
     assert found.agreement.values[0][~np.eye(3, dtype=bool)].tolist() == [0.0] * 6
 
 

@@ -41,8 +41,8 @@ def test_the_claim_is_found_and_settled(claims_with_example, tmp_path, monkeypat
     (claim,) = (claim for claim in claims_with_example if claim.id == "K7")
     monkeypatch.setattr(registry, "CLAIMS", (claim,))
     (outcome,) = reproduce([claim], "quick", tmp_path / "report", no_progress)
-    assert (outcome.verdict, outcome.judgement.key) == ("holds", "at most 2 more places a relation")
-    assert outcome.measured.startswith("[N = 64, R = 4] more places a relation ")
+    assert (outcome.verdict, outcome.judgement.key) == ("holds", "at most 2 more symbols a relation")
+    assert outcome.measured.startswith("[N = 64, R = 4] more symbols a relation ")
 
 
 def test_the_analysis_is_made_told_and_read_back():

@@ -96,8 +96,8 @@ def test_attention_reads_the_place_that_the_page_draws(memory):
 def test_a_row_is_the_sum_of_the_components_of_its_answers(memory):
     view = memory_view(memory, title="")
     every = slice(view.subjects.first, view.n_rows)
-    places = view.mechanism.components.shape[2]
-    vectors = view.mechanism.code_scale * view.outputs[view.answers(every), :places]
+    symbols = view.mechanism.components.shape[2]
+    vectors = view.mechanism.code_scale * view.outputs[view.answers(every), :symbols]
     sums = view.mechanism.offset + np.einsum("rdo,sro->sd", view.mechanism.components, vectors)
     slack = 0 if memory.chain.rotation is None else 1e-5
     assert np.abs(view.rows(every) - sums).max() <= slack

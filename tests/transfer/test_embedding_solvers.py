@@ -63,9 +63,9 @@ def test_an_averaged_selector_is_the_mean_jacobian_over_the_facts_of_its_relatio
 
 def test_the_gates_of_the_construction_are_open_for_a_part_of_the_subjects():
     member = only_member(known_models.one_hop())
-    places = member.attributes.shape[1]
+    symbols = member.attributes.shape[1]
     for relation, found in enumerate(averaged_selectors(member)):
-        block = found[:, relation * places : (relation + 1) * places]
+        block = found[:, relation * symbols : (relation + 1) * symbols]
         levels = member.attributes[known_models.TABLE.answers[:, relation]]
         np.testing.assert_allclose(block, np.diag(levels.mean(axis=0)))
         assert np.count_nonzero(found) == np.count_nonzero(block)

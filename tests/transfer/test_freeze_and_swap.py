@@ -94,10 +94,10 @@ def test_interference_is_the_sum_of_the_effective_ranks_over_the_dimension():
     found = swap_worlds(known_models.untrained(), known_models.TABLE, worlds=1)
     assert found.ranks.values.shape == (3, 3)
     np.testing.assert_allclose(found.interference.values, found.ranks.values.sum(axis=1) / 20)
-    places = known_models.one_hop().unembedding.shape[2]
+    symbols = known_models.one_hop().unembedding.shape[2]
     ranks = swap_worlds(known_models.one_hop(), known_models.TABLE, worlds=1).ranks.values
-    assert (ranks < places).all()
-    assert (ranks > 0.9 * (places - 1)).all()
+    assert (ranks < symbols).all()
+    assert (ranks > 0.9 * (symbols - 1)).all()
 
 
 def test_a_trained_model_of_low_rank_recalls_new_worlds_far_above_controls():

@@ -59,7 +59,7 @@ class BuiltSize(Record):
 
 
 class PredictedSize(BuiltSize):
-    """The same as predicted, for a code of so many places."""
+    """The same as predicted, for a code of so many symbols."""
 
     code_length: int
 

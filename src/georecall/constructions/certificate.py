@@ -1,6 +1,6 @@
 """What is certified of a chain-of-thought model: the least margin of every step, and how it is known.
 
-The subject enters a hidden unit through one place of one block, so a unit has as many values as there are
+The subject enters a hidden unit through one symbol of one block, so a unit has as many values as there are
 levels and states of its gate, whatever the number of facts. What a number format makes of them is worked out,
 for every order in which a kernel may add up, and measured by running the real model on a few *witnesses*. The
 worse of the two gives a margin for every fact (docs/theory.md §4).
@@ -28,7 +28,7 @@ Basis = Literal["proved", "asked", "sampled"]
 class Errors:
     """How far the states of a model may be from those of the construction, at any step.
 
-    `deviation` is the largest distance of an output place from the level it should hold where a relation is
+    `deviation` is the largest distance of an output symbol from the level it should hold where a relation is
     read, `leak` the largest output where every block should be inhibited. The end token takes its score from
     the constant direction: `constant_read` is the largest value there where a relation is read, `constant_end`
     the least where the end is.
@@ -93,19 +93,19 @@ class Witnesses:
     """Prompts that bring every hidden unit to every value it can take, and what they must give at each step.
 
     A prompt is P relation places, then K + 1 times a witness: step i reads place i, so one prompt checks every
-    step at once. `silent` marks the steps that read ␃, `expected` holds the output places at each step.
+    step at once. `silent` marks the steps that read ␃, `expected` holds the output symbols at each step.
     """
 
     embedding: Float64[np.ndarray, "vocabulary dim"]
     tokens: Int64[np.ndarray, "prompts context"]
-    expected: Float64[np.ndarray, "prompts steps places"]
+    expected: Float64[np.ndarray, "prompts steps symbols"]
     silent: Bool[np.ndarray, "prompts steps"]
 
 
 def witnesses(chain: Chain) -> Witnesses:
     """The witness subjects of a construction and the outputs that they must give.
 
-    The subjects bring every level to every place of all blocks; the relations are the first and the last, as the
+    The subjects bring every level to every symbol of all blocks; the relations are the first and the last, as the
     others differ from these by the order of coordinates alone. Prompts of two kinds: for every witness, each
     relation (or ␃) at all places; and for the first witness, each relation at one place with another at all
     others, so that a glance at a wrong place shows.
@@ -149,7 +149,7 @@ def measured_errors(
 def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
     """The least margin of the right token if states are no further off than `errors`; −∞ if any is NaN.
 
-    With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
+    With `D = ‖C(a)−C(b)‖² ≥ 2`, symbols off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
     at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared
     norm and the sum of a codeword and κ is the largest value in the constant direction; where every block is
     inhibited, the end leads a name by `2ρ − 4λs` for a leak λ and the least value ρ in that direction. Every
@@ -173,8 +173,8 @@ def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
     return margin if np.isfinite(margin) else -np.inf
 
 
-def _covering_shifts(chain: Chain) -> Float64[np.ndarray, "shifts places"]:
-    """Cyclic shifts of codeword 0, in which levels ascend, that bring every level to every place.
+def _covering_shifts(chain: Chain) -> Float64[np.ndarray, "shifts symbols"]:
+    """Cyclic shifts of codeword 0, in which levels ascend, that bring every level to every symbol.
 
     Shifts by multiples of the least count of a level: one of them falls into every run of a level.
     """

@@ -29,7 +29,7 @@ class ChainOfThought(Chain):
 
     @property
     def layout(self) -> ResidualLayout:
-        """R blocks of p places, p places for the output, one direction for every position."""
+        """R blocks of p symbols, p symbols for the output, one direction for every position."""
         return ResidualLayout.of(blocks=self.width, output=self.code.length, positions=self.context)
 
     @property

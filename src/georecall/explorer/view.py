@@ -84,8 +84,8 @@ class View:
     def attribute(self, output: int) -> dict[str, Any]:
         """An output and the vector that codes for it; GeorecallError if there is no such output."""
         _check(output, len(self.outputs), "outputs")
-        places = self.mechanism.components.shape[2]
-        vector = self.outputs[output, :places] * np.float32(self.mechanism.code_scale)
+        symbols = self.mechanism.components.shape[2]
+        vector = self.outputs[output, :symbols] * np.float32(self.mechanism.code_scale)
         return {"id": output, "name": self._name(output, self.attributes), "vector": vector.tolist()}
 
     def top(self, state: Float32[np.ndarray, " any"], count: int) -> list[dict[str, Any]]:
