@@ -30,7 +30,7 @@ TOLERANCE = 2e-3
 def forward(view: View, row: np.ndarray, step: int, control: int) -> tuple[np.ndarray, np.ndarray]:
     """Hidden units and scores, as the docstring of `Mechanism` states them."""
     layer = view.mechanism
-    x = layer.share * row + layer.place[step] + layer.carried[control]
+    x = layer.share * row + layer.position[step] + layer.carried[control]
     read = layer.w1 @ x + layer.b1
     gate = None if layer.gate is None else layer.gate @ x
     hidden = np.maximum(read, 0) if gate is None else gate / (1 + np.exp(-gate)) * read
@@ -64,7 +64,7 @@ def steps(memory: FactMemory) -> Iterator[tuple[int, int, int, np.ndarray, np.nd
     hidden, logits = stock(memory, torch.from_numpy(sequences))
     for number, relations in enumerate(queries.relations):
         for step, control in enumerate([*relations, chain.n_relations]):
-            at = chain.relation_places + step
+            at = chain.relation_positions + step
             yield step, sequences[number, at], control, hidden[number, at], logits[number, at]
 
 
@@ -86,11 +86,11 @@ def test_attention_reads_the_place_that_the_page_draws(memory):
     model.set_attn_implementation("eager")
     tokens = torch.full((1, chain.context), chain.vocabulary.end)
     tokens[0, : chain.hops] = chain.vocabulary.relations.start
-    tokens[0, chain.relation_places :] = chain.vocabulary.entities.start
+    tokens[0, chain.relation_positions :] = chain.vocabulary.entities.start
     (weights,) = model(tokens, output_attentions=True).attentions
-    for step in range(chain.relation_places):
-        assert weights[0, 0, chain.relation_places + step].argmax() == step
-        assert weights[0, 0, chain.relation_places + step, step] > 1 - 1e-6
+    for step in range(chain.relation_positions):
+        assert weights[0, 0, chain.relation_positions + step].argmax() == step
+        assert weights[0, 0, chain.relation_positions + step, step] > 1 - 1e-6
 
 
 def test_a_row_is_the_sum_of_the_components_of_its_answers(memory):

@@ -152,7 +152,7 @@ def hidden_units(chain: ChainOfThought, tensors: dict[str, Tensor], tokens: np.n
     with torch.inference_mode():
         model(torch.from_numpy(tokens))
     units = found[0].reshape(*tokens.shape, chain.n_relations, chain.code.length)
-    return units[:, chain.relation_places :].numpy()
+    return units[:, chain.relation_positions :].numpy()
 
 
 def exact_tensors(chain: Chain, architecture: Architecture) -> dict[str, Tensor]:
@@ -170,7 +170,7 @@ def test_a_unit_sees_the_subject_through_one_place(chain, gain, bias):
     subjects, asked = np.arange(chain.n_entities), chain.n_relations + 1
     relations = np.repeat(np.append(np.arange(chain.n_relations), -1), len(subjects))[:, None]
     entities = chain.vocabulary.entity_ids(np.tile(subjects, asked)[:, None])
-    shape = (asked * len(subjects), chain.relation_places)
+    shape = (asked * len(subjects), chain.relation_positions)
     prompts = [
         chain.vocabulary.relation_ids(np.broadcast_to(relations, shape)),
         np.broadcast_to(entities, shape),
@@ -340,12 +340,12 @@ def test_the_stock_rotary_attention_reads_one_place(hops, n_relations):
     expected = best_rotary_angles(len(frequencies), hops)
     np.testing.assert_allclose(frequencies.numpy(), expected, rtol=1e-6)
     prompts = np.full((2, chain.context), chain.vocabulary.end)
-    prompts[1, : chain.relation_places] = chain.vocabulary.relations.start
-    prompts[:, chain.relation_places :] = [[chain.vocabulary.entities.start], [chain.vocabulary.unknown]]
+    prompts[1, : chain.relation_positions] = chain.vocabulary.relations.start
+    prompts[:, chain.relation_positions :] = [[chain.vocabulary.entities.start], [chain.vocabulary.unknown]]
     with torch.inference_mode():
         (attention,) = model(torch.from_numpy(prompts), output_attentions=True).attentions
-    asked = attention[:, 0, chain.relation_places :]
-    torch.testing.assert_close(asked, torch.eye(chain.relation_places, chain.context).expand_as(asked))
+    asked = attention[:, 0, chain.relation_positions :]
+    torch.testing.assert_close(asked, torch.eye(chain.relation_positions, chain.context).expand_as(asked))
 
 
 def end_scales(code: CompositionCode, n_relations: int, dim: int) -> tuple[float, float]:
@@ -373,7 +373,7 @@ def test_the_stock_llama_in_float64_is_silent_where_the_end_is_read(table, hops,
     chain = RotaryChain(table, hops, levels=levels)
     model = LLAMA.model(chain, exact_tensors(chain, LLAMA))
     entities = chain.vocabulary.entity_ids(np.arange(-1, chain.n_entities))
-    ends = np.full((len(entities), chain.relation_places), chain.vocabulary.end)
+    ends = np.full((len(entities), chain.relation_positions), chain.vocabulary.end)
     prompts = torch.from_numpy(np.concatenate([ends, entities[:, None]], axis=1))
     with torch.inference_mode():
         scores = model(prompts).logits[:, -1]

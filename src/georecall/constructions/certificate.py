@@ -92,7 +92,7 @@ class Certificate:
 class Witnesses:
     """Prompts that bring every hidden unit to every value it can take, and what they must give at each step.
 
-    A prompt is P relation places, then K + 1 times a witness: step i reads place i, so one prompt checks every
+    A prompt is P relation positions, then K + 1 times a witness: step i reads position i, so one prompt checks every
     step at once. `silent` marks the steps that read ␃, `expected` holds the output symbols at each step.
     """
 
@@ -107,20 +107,20 @@ def witnesses(chain: Chain) -> Witnesses:
 
     The subjects bring every level to every symbol of all blocks; the relations are the first and the last, as the
     others differ from these by the order of coordinates alone. Prompts of two kinds: for every witness, each
-    relation (or ␃) at all places; and for the first witness, each relation at one place with another at all
-    others, so that a glance at a wrong place shows.
+    relation (or ␃) at all positions; and for the first witness, each relation at one position with another at all
+    others, so that a glance at a wrong position shows.
     """
     shifts = _covering_shifts(chain)
     controls = chain.control_rows()
     choices = np.array([*sorted({0, chain.n_relations - 1}), -1])
-    n_asked, places = len(choices), chain.relation_places
-    same = np.tile(np.arange(n_asked)[:, None], (len(shifts), places))
-    single = (np.arange(n_asked)[:, None, None] + 1 - np.eye(places, dtype=np.int64)) % n_asked
-    relations = choices[np.concatenate([same, single.reshape(-1, places)])]
+    n_asked, positions = len(choices), chain.relation_positions
+    same = np.tile(np.arange(n_asked)[:, None], (len(shifts), positions))
+    single = (np.arange(n_asked)[:, None, None] + 1 - np.eye(positions, dtype=np.int64)) % n_asked
+    relations = choices[np.concatenate([same, single.reshape(-1, positions)])]
     subjects = np.concatenate(
-        [np.repeat(np.arange(len(shifts)), n_asked), np.zeros(n_asked * places, dtype=int)]
+        [np.repeat(np.arange(len(shifts)), n_asked), np.zeros(n_asked * positions, dtype=int)]
     )
-    entities = np.repeat(subjects[:, None], places, axis=1)
+    entities = np.repeat(subjects[:, None], positions, axis=1)
     blocks = np.repeat(shifts[:, None], chain.n_relations, axis=1)
     return Witnesses(
         embedding=np.concatenate([controls, chain.superpose(blocks)]),
@@ -134,7 +134,7 @@ def measured_errors(
     chain: Chain, known: Witnesses, found: Float64[np.ndarray, "prompts context dim"]
 ) -> Errors:
     """The errors in the final residual states of a model on the tokens of the witnesses."""
-    steps = found[:, chain.relation_places :]
+    steps = found[:, chain.relation_positions :]
     output = chain.unrotated(steps)[..., chain.layout["output"]]
     constant = steps @ chain.constant_direction[0]
     distances = np.abs(output - known.expected).max(axis=-1)

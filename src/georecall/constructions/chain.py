@@ -27,8 +27,8 @@ CHUNK_ROWS = 1024
 class Chain(ABC):
     """What every chain of thought shares: code, prompt, embeddings, gates, and the scores of the outputs.
 
-    The prompt is `r_1 … r_k ␃ … ␃ s` with `P = K + 1` relation places; the answer is `f_{r_1}(s)`, then
-    `f_{r_2}` of that, …, then `␃`. Step i is asked at place `P + i − 1` and reads the relation `P` places back.
+    The prompt is `r_1 … r_k ␃ … ␃ s` with `P = K + 1` relation positions; the answer is `f_{r_1}(s)`, then
+    `f_{r_2}` of that, …, then `␃`. Step i is asked at position `P + i − 1` and reads the relation `P` positions back.
 
         E[entity]   = Σ_i B_i C(f_i(entity))     a superposition of its answers; C(unknown) where there is none
         E[relation] = Σ_i B_i (C' if i is the relation else C(unknown))
@@ -56,7 +56,7 @@ class Chain(ABC):
             raise ConstructionError(f"the hop limit must be 1 or more, got {self.hops}")
 
     def check_hops(self, asked: int) -> None:
-        """Refuse a number of relations that the prompt has no places for.
+        """Refuse a number of relations that the prompt has no positions for.
 
         Raises:
             ConstructionError: `asked` is not between 1 and K.
@@ -118,7 +118,7 @@ class Chain(ABC):
         return Vocabulary(n_relations=self.n_relations, n_entities=self.n_entities)
 
     @property
-    def relation_places(self) -> int:
+    def relation_positions(self) -> int:
         """P = K + 1: with all K relations given, one ␃ is left to be read after the last answer."""
         return self.hops + 1
 
@@ -129,8 +129,8 @@ class Chain(ABC):
 
     @property
     def context(self) -> int:
-        """Longest sequence read: P relation places, the subject, and K emitted entities."""
-        return self.relation_places + 1 + self.hops
+        """Longest sequence read: P relation positions, the subject, and K emitted entities."""
+        return self.relation_positions + 1 + self.hops
 
     @property
     def width(self) -> int:

@@ -94,7 +94,7 @@ class Reembedding(KeyedBySubject):
         mlp = Mlp(w1=keys, b1=np.full(n_subjects, 1.0 - self.code.squared_norm), w2=values, b2=default)
         return Layer(heads=(self._head(hop, np.zeros((dim, len(self.table.relations)))),), mlp=mlp)
 
-    def _head(self, place: int, output: Float64[np.ndarray, "dim relations"]) -> Head:
+    def _head(self, position: int, output: Float64[np.ndarray, "dim relations"]) -> Head:
         return reading_head(
-            self._positions(), reads=self._reads(place), value=self._relation_reader(), output=output
+            self._positions(), reads=self._reads(position), value=self._relation_reader(), output=output
         )

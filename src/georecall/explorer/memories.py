@@ -80,7 +80,7 @@ def _mechanism(memory: FactMemory) -> Mechanism:
     return Mechanism(
         share=1.0,
         residual=True,
-        place=chain.positions()[chain.relation_places :],
+        position=chain.positions()[chain.relation_positions :],
         carried=read @ chain.flag_reader().T @ chain.inhibition().T,
         gate=None if units.gates is None else _weight(memory, chain, units.gates),
         w1=_weight(memory, chain, units.reads),

@@ -91,7 +91,7 @@ def _mechanism(split: HeldOutSplit, found: Superposition) -> Mechanism:
     return Mechanism(
         share=share,
         residual=layer.residual,
-        place=share * _numbers(model.positions)[[SUBJECT]],
+        position=share * _numbers(model.positions)[[SUBJECT]],
         carried=_numbers(seen.attended),
         gate=None,
         w1=_numbers(layer.w1),

@@ -39,7 +39,7 @@ class View:
     """A model as it is explored: what can be looked at and chosen.
 
     Rows of the embedding, in float32 and in the directions that mean something, are numbered by the tokens that
-    can stand in the place of the subject; outputs by the rows of `outputs`. `subjects` and `attributes` are the
+    can stand in the position of the subject; outputs by the rows of `outputs`. `subjects` and `attributes` are the
     names among them that can be chosen; `controls` are the outputs before the attributes, by name.
     `answers` gives the outputs that are right, `NO_FACT` where there is none, for a range of rows.
     """

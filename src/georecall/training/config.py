@@ -17,7 +17,7 @@ class TrainConfig(BaseModel):
 
     * `mode`: `direct` answers a question of k hops at once; `cot` (chain of thought) emits every entity on the way.
     * `heads`: learned attention has this many, each of d dimensions.
-    * `freeze`: what keeps its random initial value; `inputs` are the embeddings of subjects, relations and places.
+    * `freeze`: what keeps its random initial value; `inputs` are the embeddings of subjects, relations and positions.
     * `attribute_dim`: dimensions in which the attribute vectors live (unembedding A × a, W2 a × m); d by default.
     * `embedding_noise`: Gaussian noise on subject embeddings in training, in units of their standard deviation.
     * `steps`: length of the schedule (linear warm-up over 5 %, then half a cosine to 0); training stops before its

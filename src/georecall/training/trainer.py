@@ -212,7 +212,7 @@ def questions_of(table: FactTable, config: TrainConfig) -> Examples:
 
 
 def fresh_model(table: FactTable, config: TrainConfig) -> RecallTransformer:
-    """The ensemble before training, with a place for every relation and every entity of a question."""
+    """The ensemble before training, with a position for every relation and every entity of a question."""
     shape = RecallConfig(
         subjects=len(table.subjects),
         relations=len(table.relations),

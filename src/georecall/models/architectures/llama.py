@@ -177,7 +177,7 @@ def _layer_sources(chain: RotaryChain) -> Iterator[tuple[str, TensorSource]]:
     entity, relation = chain.kinds()
     # Llama divides scores by √h.
     size = math.sqrt(ATTENTION_GAP / rotary_gap(angles, chain.hops) * math.sqrt(head_dim))
-    turns = -chain.relation_places * angles
+    turns = -chain.relation_positions * angles
     query = size * np.outer(np.concatenate([np.cos(turns), np.sin(turns)]), entity)
     key = size * np.outer(np.repeat([1.0, 0.0], len(angles)), relation)
     value, output = np.zeros((head_dim, dim)), np.zeros((dim, head_dim))

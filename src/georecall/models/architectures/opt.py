@@ -82,7 +82,7 @@ def opt_step(chain: ChainOfThought, tensors: Mapping[str, Tensor]) -> DecodeStep
     carried = apply(apply(normalise(read, "self_attn_layer_norm"), "self_attn.v_proj"), "self_attn.out_proj")
     return DecodeStep(
         embedding=embedding,
-        positions=positions[chain.relation_places :],
+        positions=positions[chain.relation_positions :],
         carried=carried,
         finish=finish,
         unembedding=tensors[OPT.unembedding],
