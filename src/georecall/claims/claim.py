@@ -56,7 +56,7 @@ class Claim:
     missing: Callable[[], str | None] = nothing
 
     @property
-    def place(self) -> tuple[int, str, int]:
+    def order(self) -> tuple[int, str, int]:
         """Where it stands among all: by family, then by number."""
         family, number = self.id[:1], self.id[1:]
         known = list(FAMILIES)

@@ -29,7 +29,7 @@ def find_claims() -> tuple[Claim, ...]:
     found = {
         id(value): value for module in modules for value in vars(module).values() if isinstance(value, Claim)
     }
-    claims = sorted(found.values(), key=lambda claim: claim.place)
+    claims = sorted(found.values(), key=lambda claim: claim.order)
     for one, other in pairwise(claims):
         if one.id == other.id:
             raise GeorecallError(f"expected one claim of each id, got two of {one.id}")
