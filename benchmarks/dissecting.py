@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from benchmarks.measure import report, seconds
-from georecall.dissection import Specimen, dissect
-from georecall.dissection.specimen import Member
+from georecall.dissection import HeldOutSplit, dissect
+from georecall.dissection.held_out_split import Member
 from georecall.facts.worlds import random_bijections
 from georecall.progress import no_progress
 from georecall.training.config import TrainConfig
@@ -30,7 +30,7 @@ def run() -> None:
         f"{spent:.0f} s",
         "< 60 s",
     )
-    member = next(iter(Specimen.of(model, table, seed=0).members("", no_progress)))
+    member = next(iter(HeldOutSplit.of(model, table, seed=0).members("", no_progress)))
     report("interventions in batches against a loop", f"{batched_ratio(member):.0f}×", "≥ 20×")
 
 

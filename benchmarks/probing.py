@@ -6,24 +6,24 @@ from joblib import cpu_count
 from benchmarks.measure import paired_ratio, report, seconds
 from georecall.language_models.batches import batches
 from georecall.language_models.hidden_states import subject_states
-from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model, packaged_model
 from georecall.language_models.prompts import Template
-from georecall.probing import LanguageModel, analyse, load_example, read_model
+from georecall.probing import LanguageModel, analyse, load_example, read_hidden_states
 
 BATCH = 32
 
 
 def run() -> None:
     """Print the time of `analyse` with all layers and controls, and the ratio of the times of extraction."""
-    if lacks := lacks_packaged_model():
-        report("probing", "skipped", lacks)
+    if missing := missing_packaged_model():
+        report("probing", "skipped", missing)
         return
     lm = LanguageModel.load(gguf=packaged_model())
     table, templates = load_example("countries")
     layers = tuple(range(1, lm.n_layers + 1))
-    reading = read_model(lm, table, templates.subject, layers=layers, batch=BATCH)
-    spent = seconds(lambda: analyse(reading, table, n_jobs=cpu_count()))
-    sizes = f"{len(reading.layers)} layers × {len(table.relations)} relations, {len(table.subjects)} subjects"
+    hidden = read_hidden_states(lm, table, templates.subject, layers=layers, batch=BATCH)
+    spent = seconds(lambda: analyse(hidden, table, n_jobs=cpu_count()))
+    sizes = f"{len(hidden.layers)} layers × {len(table.relations)} relations, {len(table.subjects)} subjects"
     report(f"probing, {sizes}, all controls", f"{spent:.0f} s", "< 60 s")
     template = Template(templates.subject)
     rows = [lm.tokenise([template.render(subject).text])[0].ids for subject in table.subjects]

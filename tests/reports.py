@@ -9,7 +9,7 @@ from georecall.claims import CLAIMS
 from georecall.claims.claim import Claim, Outcome
 from georecall.claims.judgement import Finding, Judgement
 from georecall.claims.one_hop import OneHopCell, OneHopResult
-from georecall.claims.status import CellStanding
+from georecall.claims.status import CellStatus
 from georecall.figures.lines import from_zero, lines, ordinal
 from georecall.progress import Progress
 from georecall.records import Record
@@ -52,17 +52,17 @@ class PlantedCell(Cell[Planted]):
         raise NotImplementedError
 
 
-def standing(
+def cell_status(
     cell: Cell, result: Record | None = None, failure: Failure | None = None, **about: Any
-) -> CellStanding:
+) -> CellStatus:
     """A cell as it stands on disk."""
     measured = None
     if result is not None:
         measured = Measured(cell=cell, result=result, about=About(**{"seconds": 0.5} | about))
-    return CellStanding(cell=cell, measured=measured, failure=failure)
+    return CellStatus(cell=cell, measured=measured, failure=failure)
 
 
-def outcome(name: str, verdict: str, *cells: CellStanding, **fields: Any) -> Outcome:
+def outcome(name: str, verdict: str, *cells: CellStatus, **fields: Any) -> Outcome:
     """A claim with these cells; `judgement` and `figure` may be given, and what it says."""
     judgement = fields.pop("judgement", None) or Judgement(
         verdict=verdict,
@@ -91,7 +91,7 @@ def outcome(name: str, verdict: str, *cells: CellStanding, **fields: Any) -> Out
 def one_hop() -> Outcome:
     """K1, which holds."""
     cells = [
-        standing(
+        cell_status(
             OneHopCell(n_subjects=n, n_relations=r),
             OneHopResult(
                 facts=n * r,
@@ -113,7 +113,7 @@ def one_hop() -> Outcome:
 def several_hops(name: str = NAMES) -> Outcome:
     """K2, which fails, of a world with the name given."""
     cells = (
-        standing(PlantedCell(hops=hops), Planted(dimension=10**hops), environment=ENVIRONMENT)
+        cell_status(PlantedCell(hops=hops), Planted(dimension=10**hops), environment=ENVIRONMENT)
         for hops in (1, 2, 3)
     )
 
@@ -135,7 +135,7 @@ def several_hops(name: str = NAMES) -> Outcome:
 def capacity() -> Outcome:
     """C1, which is undecided, with a figure of several panels; its cells do not say what measured them."""
     cells = (
-        standing(
+        cell_status(
             CapacityCell(n_subjects=n, n_relations=r),
             CapacityResult(
                 least=(r, r + 1, r + 2),
@@ -160,9 +160,9 @@ def unmeasured() -> Outcome:
     """C8, of which one cell is measured, one failed and one is missing."""
     failure = Failure(folder="PlantedCell-1", type="RuntimeError", message=NAMES, traceback="", seconds=1.0)
     cells = (
-        standing(PlantedCell(), Planted(), seconds=1.0),
-        standing(PlantedCell(hops=2), failure=failure),
-        standing(PlantedCell(hops=3)),
+        cell_status(PlantedCell(), Planted(), seconds=1.0),
+        cell_status(PlantedCell(hops=2), failure=failure),
+        cell_status(PlantedCell(hops=3)),
     )
     said = Judgement.saying("not measured", "1 of 3 cells are measured, 1 failed")
     return outcome("C8", "not measured", *cells, judgement=said)
@@ -171,7 +171,7 @@ def unmeasured() -> Outcome:
 def skipped() -> Outcome:
     """L1, for which something is lacking here."""
     said = Judgement.saying("skipped", "the package of the model is not installed")
-    return outcome("L1", "skipped", standing(PlantedCell()), judgement=said)
+    return outcome("L1", "skipped", cell_status(PlantedCell()), judgement=said)
 
 
 def planted_report() -> list[Outcome]:

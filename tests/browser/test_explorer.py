@@ -12,7 +12,7 @@ import torch
 
 from cases import WORLDS
 from georecall.escaping import escaped
-from georecall.explorer import Exhibit, ExplorerServer, export_page, memory_exhibit, run_exhibit
+from georecall.explorer import ExplorerServer, View, export_page, memory_view, run_view
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
@@ -50,10 +50,10 @@ EVERYTHING = """async () => {
 
 @pytest.fixture
 def exported(page_at, tmp_path) -> Opened:
-    """Opens the page of an exhibit that stands alone."""
+    """Opens the page of a view that stands alone."""
 
-    def opened(exhibit: Exhibit, width: int = 1400, **options: Any) -> Any:
-        export_page(exhibit, tmp_path / "page.html", replace=True)
+    def opened(view: View, width: int = 1400, **options: Any) -> Any:
+        export_page(view, tmp_path / "page.html", replace=True)
         return ready(page_at(width, **options), (tmp_path / "page.html").as_uri())
 
     return opened
@@ -82,8 +82,8 @@ def path_is(page: Any, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def family() -> Exhibit:
-    return memory_exhibit(FactMemory.compile(FAMILY, hops=3), title="family", folder="family")
+def family() -> View:
+    return memory_view(FactMemory.compile(FAMILY, hops=3), title="family", folder="family")
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def one_hop_prompts(memory: FactMemory) -> np.ndarray:
 )
 def test_the_page_computes_every_unit_and_score_of_the_model(exported, world, options, reference):
     memory = FactMemory.compile(WORLDS[world].table, hops=WORLDS[world].hops, **options)
-    found = exported(memory_exhibit(memory, title=world)).evaluate(EVERYTHING)
+    found = exported(memory_view(memory, title=world)).evaluate(EVERYTHING)
     wanted = list(reference(memory))
     assert len(found) == len(wanted) == memory.chain.n_entities * memory.chain.n_relations
     for (hidden, scores), (true_hidden, true_scores) in zip(found, wanted, strict=True):
@@ -159,7 +159,7 @@ def test_the_page_computes_every_unit_and_score_of_the_model(exported, world, op
 
 
 def test_the_page_computes_every_unit_and_score_of_a_run(exported, run):
-    found = exported(run_exhibit(run, title="run", member=1)).evaluate(EVERYTHING)
+    found = exported(run_view(run, title="run", member=1)).evaluate(EVERYTHING)
     n_subjects, n_relations = run.table.answers.shape
     prompts = [(n_subjects + r, s) for s in range(n_subjects) for r in range(n_relations)]
     true = run.model.trace(torch.tensor(prompts))
@@ -174,8 +174,8 @@ def test_the_page_computes_every_unit_and_score_of_a_run(exported, run):
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1400, 390])
 def test_a_page_that_stands_alone_fits_asks_nobody_and_reports_no_error(exported, family, run, width, dark):
-    for exhibit in (family, run_exhibit(run, title="run")):
-        page = exported(exhibit, width, dark=dark)
+    for view in (family, run_view(run, title="run")):
+        page = exported(view, width, dark=dark)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.problems == []
 
@@ -262,7 +262,7 @@ def test_the_row_after_an_edit_is_the_row_that_edit_would_write(exported, family
 
 
 def test_a_part_of_a_run_is_swapped(exported, run):
-    page = exported(run_exhibit(run, title="run"))
+    page = exported(run_view(run, title="run"))
     choose(page, "#edit .combobox:nth-child(3) input", "x7")
     page.get_by_role("button", name="Change").click()
     page.wait_for_selector(".where")
@@ -278,7 +278,7 @@ def test_a_part_of_a_run_is_swapped(exported, run):
 def test_names_that_look_like_markup_are_shown_as_they_are_and_run_nothing(exported, width):
     answers = np.array([[(row + 1) % len(HOSTILE), row] for row in range(len(HOSTILE))])
     table = FactTable(HOSTILE, HOSTILE[1:3], HOSTILE, answers)
-    page = exported(memory_exhibit(FactMemory.compile(table), title=HOSTILE[0], folder="a b"), width)
+    page = exported(memory_view(FactMemory.compile(table), title=HOSTILE[0], folder="a b"), width)
     assert page.inner_text("h1") == f"Inside {HOSTILE[0]}"
     shown = [escaped(name) for name in HOSTILE]
     page.click("#subject input")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planted import measured
 
-import specimens
+import known_models
 from georecall.claims import dissected, select
 from georecall.claims.dissected import cells, least, others, own
 from georecall.claims.gating import C6
@@ -20,7 +20,7 @@ from georecall.dissection.dissection_cell import DissectionCell, DissectionResul
 from georecall.dissection.readout import Readout
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.superposition import Superposition
-from georecall.dissection.swap import NO_OP, SCALES, WHOLE, Outcome, Swap
+from georecall.dissection.swap import NO_OP, SCALES, WHOLE, AnswerRates, Swap
 from georecall.models.recall import RecallTransformer
 from georecall.progress import no_progress
 from georecall.statistics.estimates import Estimate
@@ -44,8 +44,8 @@ def matrix(diagonal, elsewhere):
     return np.where(np.eye(RELATIONS, dtype=bool), diagonal, elsewhere)
 
 
-def outcome(*, follow, stay, old=0.0):
-    return Outcome(became=estimate(*matrix(follow, 0.0)), kept=estimate(*matrix(old, stay)))
+def answer_rates(*, follow, stay, old=0.0):
+    return AnswerRates(became=estimate(*matrix(follow, 0.0)), kept=estimate(*matrix(old, stay)))
 
 
 WHOLE_CHANGE, AT_RANDOM = {"follow": 0.81, "stay": 0.91}, {"follow": 0.04, "stay": 0.5}
@@ -53,11 +53,11 @@ UNCHANGED = {"follow": 0.0, "stay": 1.0, "old": 1.0}
 
 
 def swap(*, whole=WHOLE_CHANGE, unchanged=UNCHANGED, random=AT_RANDOM):
-    doses = [outcome(**unchanged) for _ in SCALES]
-    doses[WHOLE] = outcome(**whole)
+    doses = [answer_rates(**unchanged) for _ in SCALES]
+    doses[WHOLE] = answer_rates(**whole)
     assert NO_OP != WHOLE
     return Swap(
-        samples=1, scales=SCALES, doses=doses, random_direction=outcome(**random), wrong_relation=None
+        samples=1, scales=SCALES, doses=doses, random_direction=answer_rates(**random), wrong_relation=None
     )
 
 
@@ -173,7 +173,7 @@ def test_the_plain_recipe_is_stated_and_not_judged(claim, fault):
 
 def test_one_relation_of_several_that_is_not_selected_is_enough_to_fail():
     became = np.stack([np.diag([1.0, 0.79, 1.0])] * 3)
-    whole = outcome(**WHOLE_CHANGE).model_copy(update={"became": Estimate(became)})
+    whole = answer_rates(**WHOLE_CHANGE).model_copy(update={"became": Estimate(became)})
     part = swap()
     doses = [whole if place == WHOLE else dose for place, dose in enumerate(part.doses)]
     found = planted(swap=part.model_copy(update={"doses": tuple(doses)}))
@@ -217,14 +217,14 @@ def test_they_stand_among_the_claims():
 
 
 def geometric() -> RecallTransformer:
-    return specimens.stacked(*(specimens.rotated(specimens.one_hop(), seed) for seed in (1, 2, 3)))
+    return known_models.stacked(*(known_models.rotated(known_models.one_hop(), seed) for seed in (1, 2, 3)))
 
 
 MODELS = {
     "constructed": geometric,
-    "shuffled embeddings": lambda: specimens.with_shuffled_subjects(geometric()),
-    "random": specimens.untrained,
-    "key-value": lambda: specimens.stacked(*[specimens.key_value()] * 3),
+    "shuffled embeddings": lambda: known_models.with_shuffled_subjects(geometric()),
+    "random": known_models.untrained,
+    "key-value": lambda: known_models.stacked(*[known_models.key_value()] * 3),
 }
 
 
@@ -233,8 +233,10 @@ def judged(request):
     """The name of a model and its verdicts, from the real cells with the model in place of the trained one."""
     trainer = SimpleNamespace(history=[SimpleNamespace(recall=[1.0] * 3)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TrainedCell, "trained", lambda *_: (MODELS[request.param](), specimens.TABLE, trainer))
-        patch.setattr(dissected, "WORLDS", {"quick": ((specimens.SUBJECTS, specimens.RELATIONS),)})
+        patch.setattr(
+            TrainedCell, "trained", lambda *_: (MODELS[request.param](), known_models.TABLE, trainer)
+        )
+        patch.setattr(dissected, "WORLDS", {"quick": ((known_models.SUBJECTS, known_models.RELATIONS),)})
         patch.setattr(dissected, "RECIPES", {"coded": coded})
         results = [measured(cell, cell.measure(no_progress)) for cell in cells("quick")]
     return request.param, {claim.id: claim.judge(results).verdict for claim in CLAIMS}

@@ -15,7 +15,7 @@ from georecall.claims.superposed_states import L2
 from georecall.facts.table import FactTable
 from georecall.figures.saving import save_figure
 from georecall.language_models.packaged_model import HOW_TO_GET_IT, NAME
-from georecall.probing import EXAMPLES, Reading, analyse
+from georecall.probing import EXAMPLES, HiddenStates, analyse
 from georecall.statistics.intervals import Interval
 
 RELATIONS = ("capital", "currency", "continent")
@@ -34,8 +34,8 @@ def findings():
     table, rng = FactTable.from_facts(facts), np.random.default_rng(0)
     states = rng.normal(size=(2, 3, 24, 5)).astype(np.float32)
     vectors = rng.normal(size=(len(table.attributes), 5))
-    reading = Reading(layers=(0, 3, 6), states=states[0], random_states=states[1], vectors=vectors)
-    return analyse(reading, table, shuffles=1)
+    hidden = HiddenStates(layers=(0, 3, 6), states=states[0], random_states=states[1], vectors=vectors)
+    return analyse(hidden, table, shuffles=1)
 
 
 def interval(value, spread=0.05):
@@ -163,10 +163,10 @@ def test_two_relations_have_one_overlap():
 @pytest.mark.parametrize("claim", [L1, L2], ids=["L1", "L2"])
 def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tmp_path, monkeypatch):
     monkeypatch.setattr("georecall.language_models.packaged_model.find_spec", lambda _: None)
-    standing = claim.standing("quick", tmp_path)
-    assert standing.verdict == "skipped"
-    assert HOW_TO_GET_IT in standing.measured
-    assert standing.results == ()
+    outcome = claim.outcome("quick", tmp_path)
+    assert outcome.verdict == "skipped"
+    assert HOW_TO_GET_IT in outcome.measured
+    assert outcome.results == ()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,12 +174,12 @@ def test_without_the_package_a_claim_is_skipped_and_says_how_to_get_it(claim, tm
 def test_either_package_that_is_missing_is_lacked(missing, monkeypatch):
     from georecall.language_models import packaged_model  # noqa: PLC0415 - patched
 
-    if packaged_model.lacks_packaged_model() is not None:
+    if packaged_model.missing_packaged_model() is not None:
         pytest.skip("the packaged model is not installed")
     found = packaged_model.find_spec
     monkeypatch.setattr(packaged_model, "find_spec", lambda name: None if name == missing else found(name))
-    assert L1.lacks() is not None
-    assert HOW_TO_GET_IT in L1.lacks()
+    assert L1.missing() is not None
+    assert HOW_TO_GET_IT in L1.missing()
 
 
 def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monkeypatch):
@@ -187,7 +187,7 @@ def test_results_on_disk_are_judged_where_the_package_is_missing(tmp_path, monke
     for cell in L1.cells("quick"):
         planted = result(cell.example)
         cell.write(tmp_path, "result.json", planted.result.to_dict() | planted.about.to_dict())
-    assert [claim.standing("quick", tmp_path).verdict for claim in (L1, L2)] == ["holds", "holds"]
+    assert [claim.outcome("quick", tmp_path).verdict for claim in (L1, L2)] == ["holds", "holds"]
 
 
 def test_a_cell_says_all_that_its_result_depends_on_and_keeps_its_name():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 import georecall.claims
-from georecall.claims import CLAIMS, find_claims, registry, reproduce, select, standings
+from georecall.claims import CLAIMS, find_claims, registry, reproduce, select, settled_outcomes
 from georecall.claims.claim import PRESETS, Claim
 from georecall.claims.judgement import Judgement
 from georecall.claims.status import NOT_RECORDED
@@ -99,7 +99,7 @@ def test_a_failure_is_told_whether_cells_are_missing_or_not(settle):
 
 
 def test_what_is_lacking_is_the_reason_to_skip_and_nothing_is_tried(settle):
-    claim = a_claim("S1", 1, lacks=lambda: "the package is not installed")
+    claim = a_claim("S1", 1, missing=lambda: "the package is not installed")
     found = settle([claim, a_claim("S2", 2)])
     assert verdicts(found) == {"S1": "skipped", "S2": "holds"}
     assert found["S1"].measured == "the package is not installed"
@@ -109,14 +109,14 @@ def test_what_is_lacking_is_the_reason_to_skip_and_nothing_is_tried(settle):
 def test_a_claim_that_was_measured_elsewhere_is_judged_where_something_is_lacking(settle):
     claim = a_claim("S1", 1)
     settle([claim])
-    found = settle([replace(claim, lacks=lambda: "the package is not installed")])
+    found = settle([replace(claim, missing=lambda: "the package is not installed")])
     assert verdicts(found) == {"S1": "holds"}
 
 
 def test_results_of_an_old_revision_are_not_taken_for_new(settle, monkeypatch, tmp_path):
     settle([a_claim("S1", 1)])
     monkeypatch.setattr(CubeCell, "revision", 2)
-    (outcome,) = standings("quick", tmp_path)
+    (outcome,) = settled_outcomes("quick", tmp_path)
     assert outcome.verdict == "not measured"
 
 
@@ -128,25 +128,25 @@ def test_the_version_that_measured_a_cell_is_known(settle, tmp_path):
     result = json.loads(path.read_text())
     del result["environment"]
     path.write_text(json.dumps(result))
-    assert standings("quick", tmp_path)[0].versions == (version, NOT_RECORDED)
+    assert settled_outcomes("quick", tmp_path)[0].versions == (version, NOT_RECORDED)
 
 
 def test_a_verdict_changes_with_the_results_on_disk(settle, tmp_path):
     assert verdicts(settle([a_claim("S1", 1)])) == {"S1": "holds"}
     path = tmp_path / "cells" / CubeCell(side=1).folder_name / "result.json"
     path.write_text(json.dumps({"volume": 100, "seconds": 1.0}))
-    assert standings("quick", tmp_path)[0].verdict == "fails"
+    assert settled_outcomes("quick", tmp_path)[0].verdict == "fails"
 
 
 def test_a_damaged_cell_is_refused(settle, tmp_path):
     settle([a_claim("S1", 1)])
     (tmp_path / "cells" / CubeCell(side=1).folder_name / "result.json").write_text("{")
     with pytest.raises(FolderError, match=r"result\.json: is not JSON"):
-        standings("quick", tmp_path)
+        settled_outcomes("quick", tmp_path)
 
 
-def test_standings_of_nothing_measure_and_write_nothing(tmp_path):
-    found = standings("quick", tmp_path)
+def test_outcomes_of_nothing_measure_and_write_nothing(tmp_path):
+    found = settled_outcomes("quick", tmp_path)
     assert {outcome.verdict for outcome in found} <= {"not measured", "skipped"}
     assert [outcome.id for outcome in found] == [claim.id for claim in CLAIMS]
     assert list(tmp_path.iterdir()) == []
@@ -154,7 +154,7 @@ def test_standings_of_nothing_measure_and_write_nothing(tmp_path):
 
 def test_an_unknown_preset_is_refused(tmp_path):
     with pytest.raises(GeorecallError, match="expected a preset among quick, standard, paper, got 'huge'"):
-        standings("huge", tmp_path)
+        settled_outcomes("huge", tmp_path)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -90,7 +90,7 @@ def test_every_headline_number_stands_beside_its_controls(cli, run, undrawn):  #
                 assert f"{control} {getattr(outcome, field).mean[r]:.3f}" in line
         ablated, random = found.ablation.ablated.mean, found.ablation.random.mean
         for what, asked in ((name, r), ("others", 1 - r)):
-            line = lines[f"units of {name} silenced: recall of {what}"]
+            line = lines[f"units of {name} ablated: recall of {what}"]
             assert f"{ablated[r, asked]:.3f} (" in line
             assert (
                 f"intact {found.ablation.intact.mean[asked]:.3f}, random units {random[r, asked]:.3f}" in line

@@ -8,7 +8,7 @@ import pytest
 
 from georecall.constructions.budget import memory_need
 from georecall.figures.numbers import bytes_text
-from georecall.theory.comparison import smallest_models
+from georecall.theory.size_comparison import smallest_models
 
 ASKED = ("bounds", "--subjects", 4096, "--relations", 16, "--hops", 3)
 

@@ -1,4 +1,4 @@
-"""`georecall reproduce`: verdicts from cells on disk, finished cells taken over, exit code 3 for a failure."""
+"""`georecall reproduce`: verdicts from cells on disk, finished cells cached, exit code 3 for a failure."""
 
 import json
 from dataclasses import replace
@@ -154,7 +154,7 @@ def test_a_report_is_written_to_the_folder_asked_for(cli):
     assert not Path("report").exists()
 
 
-def test_finished_cells_are_taken_over_and_larger_presets_add_theirs(cli):
+def test_finished_cells_are_cached_and_larger_presets_add_theirs(cli):
     first = cli("reproduce", "--claims", "S1", "--json").json
     assert SquareCell.measured == [1, 2]
     assert cli("reproduce", "--claims", "S1", "--json").json == first
@@ -194,8 +194,8 @@ def test_plot_only_measures_nothing_and_says_what_is_missing(cli):
     assert cli("reproduce", "--plot-only").code == 3
 
 
-def test_a_claim_that_lacks_something_is_skipped_and_says_what(cli, monkeypatch):
-    claim = replace(_claim("S1", "fails"), lacks=lambda: "the wheel of the model is not installed")
+def test_a_claim_with_something_missing_is_skipped_and_says_what(cli, monkeypatch):
+    claim = replace(_claim("S1", "fails"), missing=lambda: "the wheel of the model is not installed")
     set_claims(monkeypatch, claim, _claim("S3", "holds", Faulty))
     result = cli("reproduce")
     (row,) = [line for line in result.out.splitlines() if line.startswith("S1")]

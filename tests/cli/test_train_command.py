@@ -30,7 +30,7 @@ def test_the_summary_says_what_was_trained_and_a_row_shows_each_member(cli):
     assert shown["parameters"] == "140 trained, 0 frozen, in each of 4 members"
     assert shown["steps"].startswith("12 of 12, in ")
     header, *rows = result.out.splitlines()[4:]
-    assert header.split() == ["learning", "rate", "seed", "loss", "recall", "least", "lead"]
+    assert header.split() == ["learning", "rate", "seed", "loss", "recall", "least", "margin"]
     assert [row.split()[:2] for row in rows] == [["0.01", "0"], ["0.01", "1"], ["0.02", "0"], ["0.02", "1"]]
     assert names("run") == FILES
     assert "vegaEmbed" in Path("run/history.html").read_text(encoding="utf-8")

@@ -44,8 +44,8 @@ def test_the_witnesses_bring_every_unit_to_every_level_and_are_asked_two_relatio
     held = known.embedding[chain.vocabulary.entities.start :, chain.layout["blocks"]]
     for unit in held.T:
         assert set(unit) == set(range(chain.levels)[: max(chain.codewords[0]) + 1])
-    subjects = known.tokens[:, chain.relation_places :]
-    for step in range(chain.relation_places):
+    subjects = known.tokens[:, chain.relation_positions :]
+    for step in range(chain.relation_positions):
         asked = set(zip(known.tokens[:, step].tolist(), subjects[:, step].tolist(), strict=True))
         ids = range(len(known.embedding))[chain.vocabulary.relations]
         relations = {chain.vocabulary.end, ids[0], ids[-1]}
@@ -99,7 +99,7 @@ def test_states_that_are_not_numbers_where_the_end_is_read_are_not_exact():
     known = witnesses(CHAIN)
     found = np.zeros((*known.tokens.shape, CHAIN.layout.dim))
     found[..., CHAIN.layout["positions"].start] = 1
-    steps = found[:, CHAIN.relation_places :]
+    steps = found[:, CHAIN.relation_positions :]
     steps[..., CHAIN.layout["output"]] = known.expected
 
     def margin() -> float:

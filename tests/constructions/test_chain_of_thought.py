@@ -22,10 +22,10 @@ def test_every_embedding_row_has_the_same_sum_and_the_same_norm(chain):
 @settings(max_examples=30)
 @given(chains())
 def test_the_sizes_are_those_of_the_formulas(chain):
-    n_relations, places = len(chain.table.relations), chain.code.length
+    n_relations, symbols = len(chain.table.relations), chain.code.length
     assert chain.code.capacity >= len(chain.table.entities) + 1
-    assert chain.layout.dim == (n_relations + 1) * places + 2 * (chain.hops + 1)
-    assert chain.width == n_relations * places == chain.layer().mlp.w1.shape[0]
+    assert chain.layout.dim == (n_relations + 1) * symbols + 2 * (chain.hops + 1)
+    assert chain.width == n_relations * symbols == chain.layer().mlp.w1.shape[0]
     assert chain.context == 2 * (chain.hops + 1) == len(chain.positions())
 
 
@@ -40,10 +40,10 @@ def test_tables_are_the_same_however_many_rows_are_made_at_a_time(chain, rows):
 @settings(max_examples=30)
 @given(chains())
 def test_the_embedding_of_an_entity_holds_the_codewords_of_its_answers(chain):
-    table, places = chain.table, chain.code.length
+    table, symbols = chain.table, chain.code.length
     rows = chain.entity_rows(slice(None))
     for entity, name in enumerate(table.entities):
-        blocks = rows[entity, chain.layout["blocks"]].reshape(-1, places)
+        blocks = rows[entity, chain.layout["blocks"]].reshape(-1, symbols)
         answers = table.answers[entity] if entity < len(table.subjects) else [-1] * len(table.relations)
         held = [
             table.entities.index(table.attributes[answer]) + 1 if answer >= 0 else 0 for answer in answers

@@ -2,26 +2,26 @@
 
 import pytest
 
-import specimens
+import known_models
 from georecall.dissection import Dissection, dissect
 
 
 @pytest.fixture(scope="session", params=["plain", "rotated"])
 def geometric(request) -> Dissection:
-    model = specimens.one_hop()
-    return dissect(model if request.param == "plain" else specimens.rotated(model), specimens.TABLE)
+    model = known_models.one_hop()
+    return dissect(model if request.param == "plain" else known_models.rotated(model), known_models.TABLE)
 
 
 @pytest.fixture(scope="session")
 def shuffled() -> Dissection:
-    return dissect(specimens.with_shuffled_subjects(specimens.one_hop()), specimens.TABLE)
+    return dissect(known_models.with_shuffled_subjects(known_models.one_hop()), known_models.TABLE)
 
 
 @pytest.fixture(scope="session")
 def untrained() -> Dissection:
-    return dissect(specimens.untrained(), specimens.TABLE)
+    return dissect(known_models.untrained(), known_models.TABLE)
 
 
 @pytest.fixture(scope="session")
 def key_value() -> Dissection:
-    return dissect(specimens.key_value(), specimens.TABLE)
+    return dissect(known_models.key_value(), known_models.TABLE)

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
+import known_models
 from georecall.constructions.prompts import RELATION
-from georecall.dissection import bring_relation, dissect, silence
+from georecall.dissection import ablate_units, bring_relation, dissect
 from georecall.models.recall import RecallTransformer
 
-TOKENS = torch.tensor([[specimens.SUBJECTS, 4], [specimens.SUBJECTS + 2, 0]])
+TOKENS = torch.tensor([[known_models.SUBJECTS, 4], [known_models.SUBJECTS + 2, 0]])
 
 
 @pytest.fixture(params=["uniform", "learned"])
 def model(request) -> RecallTransformer:
-    return specimens.untrained(attention=request.param, attribute_dim=20, residual=True)
+    return known_models.untrained(attention=request.param, attribute_dim=20, residual=True)
 
 
 def test_other_embeddings_answer_as_a_model_that_has_them(model):
-    other = specimens.untrained(attention="uniform", attribute_dim=20, residual=True, members=3)
+    other = known_models.untrained(attention="uniform", attribute_dim=20, residual=True, members=3)
     subjects, relations = (part.detach() + 1 for part in other.embedding)
     rows = torch.cat([subjects, relations], dim=1)[:, TOKENS] + model.positions[:, None]
     found = model.trace(TOKENS, edits={"embedded": lambda _: rows})
@@ -27,20 +27,20 @@ def test_other_embeddings_answer_as_a_model_that_has_them(model):
     assert torch.equal(found.state @ model.unembedding.mT, model(TOKENS))
 
 
-def test_a_silenced_unit_writes_nothing(model):
+def test_an_ablated_unit_writes_nothing(model):
     units = torch.rand(3, 40, generator=torch.Generator().manual_seed(1)) < 0.5
     found, (layer,) = model.trace(TOKENS), model.layers
-    silenced = model.trace(TOKENS, edits=silence(units))
+    ablated = model.trace(TOKENS, edits=ablate_units(units))
     written = (found.hidden * ~units[:, None]) @ layer.w2.mT + layer.b2[:, None]
-    torch.testing.assert_close(silenced.written, written)
-    torch.testing.assert_close(silenced.state, found.attended + written)
+    torch.testing.assert_close(ablated.written, written)
+    torch.testing.assert_close(ablated.state, found.attended + written)
 
 
-def test_silencing_is_taking_away_what_reads_the_units(model):
+def test_ablation_is_taking_away_what_reads_the_units(model):
     units = torch.rand(3, 40, generator=torch.Generator().manual_seed(1)) < 0.5
-    silenced = model.trace(TOKENS, edits=silence(units)).state
+    ablated = model.trace(TOKENS, edits=ablate_units(units)).state
     model.layers[0].w2.data.masked_fill_(units[:, None], 0)
-    assert torch.equal(silenced, model.trace(TOKENS).state)
+    assert torch.equal(ablated, model.trace(TOKENS).state)
 
 
 def test_another_relation_is_brought_with_the_attention_of_the_one_asked(model):
@@ -59,7 +59,7 @@ def test_another_relation_is_brought_with_the_attention_of_the_one_asked(model):
 def test_a_dissection_leaves_no_trace(model):
     bits = [parameter.detach().clone() for parameter in model.parameters()]
     state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    dissect(model, specimens.TABLE)
+    dissect(model, known_models.TABLE)
     assert all(torch.equal(old, new) for old, new in zip(bits, model.parameters(), strict=True))
     assert all(parameter.requires_grad and parameter.grad is None for parameter in model.parameters())
     assert torch.equal(torch.get_rng_state(), state)

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
+import known_models
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import dissect, silence
+from georecall.dissection import ablate_units, dissect
 from georecall.dissection.ablation import RANDOM_DRAWS, _random_units
 from georecall.dissection.gates import measure_gates
+from georecall.dissection.held_out_split import HeldOutSplit
 from georecall.dissection.selectivity import Selectivity
-from georecall.dissection.specimen import Specimen
 from georecall.progress import no_progress
 
 
 def test_every_unit_of_the_construction_is_active_for_one_relation(geometric):
     found = geometric.selectivity
-    places = OneHop(specimens.TABLE).code.length
+    symbols = OneHop(known_models.TABLE).code.length
     assert found.index.min() >= 1 - 1e-9
-    assert found.relation_of_unit.tolist() == [np.repeat(np.arange(3), places).tolist()]
-    assert found.units.tolist() == [[places] * 3]
+    assert found.relation_of_unit.tolist() == [np.repeat(np.arange(3), symbols).tolist()]
+    assert found.units.tolist() == [[symbols] * 3]
 
 
 def test_an_untrained_model_is_not_selective(untrained):
@@ -55,7 +55,7 @@ def test_without_its_units_a_relation_is_forgotten_and_no_other(geometric):
 
 
 def test_without_the_units_of_the_exact_construction_every_score_ties_and_a_tie_is_wrong():
-    found = dissect(specimens.one_hop(), specimens.TABLE, only=["ablation"]).ablation
+    found = dissect(known_models.one_hop(), known_models.TABLE, only=["ablation"]).ablation
     assert np.diag(found.ablated.values[0]).tolist() == [0.0] * 3
 
 
@@ -77,13 +77,13 @@ def test_random_units_are_as_many_as_asked_for_and_none_is_silent():
 
 
 def test_ablation_is_the_intervention_on_the_model():
-    model = specimens.one_hop()
-    found = dissect(model, specimens.TABLE, only=["ablation"])
+    model = known_models.one_hop()
+    found = dissect(model, known_models.TABLE, only=["ablation"])
     units = torch.from_numpy(found.selectivity.relation_of_unit == 1)
-    specimen = Specimen.of(model, specimens.TABLE, seed=0)
-    (member,) = specimen.members("", no_progress)
-    state = model.trace(specimen.prompts(specimen.held_out), edits=silence(units)).state[0]
-    gold = specimens.TABLE.answers[specimen.held_out]
+    split = HeldOutSplit.of(model, known_models.TABLE, seed=0)
+    (member,) = split.members("", no_progress)
+    state = model.trace(split.prompts(split.held_out), edits=ablate_units(units)).state[0]
+    gold = known_models.TABLE.answers[split.held_out]
     recall = (member.answers(state).reshape(gold.shape) == gold).mean(axis=0)
     np.testing.assert_array_equal(recall, found.ablation.ablated.values[0, 1])
 
@@ -100,20 +100,20 @@ def test_patching_a_model_that_knows_nothing_turns_nothing(untrained, shuffled):
 
 
 def test_under_uniform_attention_patching_is_asking_the_other_relation():
-    became = dissect(specimens.one_hop(), specimens.TABLE, only=["patching"]).patching.became.values
+    became = dissect(known_models.one_hop(), known_models.TABLE, only=["patching"]).patching.became.values
     assert (became == became[:, :1]).all()
 
 
 def test_gates_agree_as_the_jacobians_written_out():
-    model = specimens.untrained(members=1)
-    specimen = Specimen.of(model, specimens.TABLE, seed=0)
-    found = measure_gates(specimen)
-    (member,), (layer,) = specimen.members("", no_progress), model.layers
-    active = member.activations(specimen.prompts(specimen.held_out)).pre_activation[0] > 0
+    model = known_models.untrained(members=1)
+    split = HeldOutSplit.of(model, known_models.TABLE, seed=0)
+    found = measure_gates(split)
+    (member,), (layer,) = split.members("", no_progress), model.layers
+    active = member.activations(split.prompts(split.held_out)).pre_activation[0] > 0
     jacobians = torch.einsum("ow,bw,wd->bod", layer.w2[0], active.float(), layer.w1[0]).detach().flatten(1)
     cosines = torch.nn.functional.normalize(jacobians) @ torch.nn.functional.normalize(jacobians).T
     cosines = cosines.unflatten(1, (-1, 3)).unflatten(0, (-1, 3))
-    same = ~torch.eye(len(specimen.held_out), dtype=torch.bool)
+    same = ~torch.eye(len(split.held_out), dtype=torch.bool)
     expected = [
         [(cosines[:, r, :, q][same] if r == q else cosines[:, r, :, q]).mean().item() for q in range(3)]
         for r in range(3)
@@ -126,16 +126,16 @@ def test_gates_agree_as_the_jacobians_written_out():
 
 
 def test_the_map_of_a_relation_has_the_rank_of_its_code_and_nothing_in_common_with_another():
-    found = dissect(specimens.one_hop(), specimens.TABLE, only=["gates"]).gates
-    places = OneHop(specimens.TABLE).code.length
-    assert found.energy_ranks.values.max() <= places
+    found = dissect(known_models.one_hop(), known_models.TABLE, only=["gates"]).gates
+    symbols = OneHop(known_models.TABLE).code.length
+    assert found.energy_ranks.values.max() <= symbols
     assert found.agreement.values[0][~np.eye(3, dtype=bool)].tolist() == [0.0] * 6
 
 
 def test_closed_gates_have_no_rank_and_no_agreement():
-    model = specimens.untrained()
+    model = known_models.untrained()
     model.layers[0].b1.data.fill_(-1e4)
-    found = dissect(model, specimens.TABLE, only=["gates", "ablation"])
+    found = dissect(model, known_models.TABLE, only=["gates", "ablation"])
     assert found.gates.to_dict()["energy_ranks"]["mean"] == [None] * 3
     assert found.gates.to_dict()["agreement"]["mean"] == [[None] * 3] * 3
     assert found.ablation.units.tolist() == [[0] * 3] * 3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
-from georecall.dissection import Specimen, dissect
+import known_models
+from georecall.dissection import HeldOutSplit, dissect
 from georecall.dissection.superposition import SuperpositionFit
 from georecall.dissection.swap import SCALES, Swaps, _changes, swap_components
 from georecall.facts.queries import correct
@@ -52,7 +52,7 @@ def test_a_key_value_memory_does_not_notice_the_change(key_value):
 
 def test_with_one_relation_there_is_nothing_to_stay():
     table = random_bijections(64, 1, rng=np.random.default_rng(2))
-    swap = dissect(specimens.one_hop(table), table, only=["swap"]).swap
+    swap = dissect(known_models.one_hop(table), table, only=["swap"]).swap
     assert swap.swap.follow.values.tolist() == [[1.0]]
     assert swap.swap.stay is None
     assert swap.wrong_relation is None
@@ -60,40 +60,40 @@ def test_with_one_relation_there_is_nothing_to_stay():
 
 
 def test_draws_are_held_out_subjects_with_another_attribute_and_another_relation():
-    specimen = Specimen.of(specimens.untrained(), specimens.TABLE, seed=0)
-    swaps = Swaps.draw(specimen, rng=np.random.default_rng(1))
+    split = HeldOutSplit.of(known_models.untrained(), known_models.TABLE, seed=0)
+    swaps = Swaps.draw(split, rng=np.random.default_rng(1))
     relations = np.arange(3)[:, None]
-    assert set(swaps.subjects.ravel()) == set(specimen.held_out)
-    assert (swaps.new != specimens.TABLE.answers[swaps.subjects, relations]).all()
+    assert set(swaps.subjects.ravel()) == set(split.held_out)
+    assert (swaps.new != known_models.TABLE.answers[swaps.subjects, relations]).all()
     assert (swaps.others != relations).all()
-    assert set(swaps.new.ravel()) == set(range(specimens.SUBJECTS))
+    assert set(swaps.new.ravel()) == set(range(known_models.SUBJECTS))
     assert all(len(set(row)) == 2 for row in swaps.others)
 
 
 def test_controls_are_as_long_as_the_change_or_written_by_another_matrix():
-    model, rng = specimens.untrained(members=1), np.random.default_rng(8)
-    specimen = Specimen.of(model, specimens.TABLE, seed=0)
-    swaps = Swaps.draw(specimen, rng=rng)
+    model, rng = known_models.untrained(members=1), np.random.default_rng(8)
+    split = HeldOutSplit.of(model, known_models.TABLE, seed=0)
+    swaps = Swaps.draw(split, rng=rng)
     noise, matrices = rng.standard_normal((*swaps.subjects.shape, 20)), rng.standard_normal((3, 20, 6))
-    (member,) = specimen.members("", no_progress)
-    *doses, random, wrong = _changes(member, specimen, swaps, matrices, noise)
+    (member,) = split.members("", no_progress)
+    *doses, random, wrong = _changes(member, split, swaps, matrices, noise)
     whole = doses[SCALES.index(1)]
     np.testing.assert_allclose(np.linalg.norm(random, axis=-1), np.linalg.norm(whole, axis=-1))
     np.testing.assert_allclose(doses[-1], SCALES[-1] * whole)
     vectors, other = member.attributes, swaps.others[2, 5]
-    change = vectors[swaps.new[2, 5]] - vectors[specimens.TABLE.answers[swaps.subjects[2, 5], 2]]
+    change = vectors[swaps.new[2, 5]] - vectors[known_models.TABLE.answers[swaps.subjects[2, 5], 2]]
     np.testing.assert_allclose(whole[2, 5], matrices[2] @ change)
     np.testing.assert_allclose(wrong[2, 5], matrices[other] @ change)
 
 
-def loop(specimen, matrices, swaps, draws):
+def loop(split, matrices, swaps, draws):
     """The first draws of relation 0, one question at a time by the forward pass of the whole model."""
-    model, table = specimen.model, specimen.table
+    model, table = split.model, split.table
     became = np.zeros(3)
     for subject, new in zip(swaps.subjects[0, :draws], swaps.new[0, :draws], strict=True):
         change = model.unembedding[0, new] - model.unembedding[0, table.answers[subject, 0]]
         for relation in range(3):
-            x = model.embed(torch.tensor([[specimens.SUBJECTS + relation, subject]]))
+            x = model.embed(torch.tensor([[known_models.SUBJECTS + relation, subject]]))
             x[0, 0, 1] += torch.from_numpy(matrices[0]).to(x) @ change
             scores = (model.states(x)[:, :, 0] @ model.unembedding.mT)[0].numpy()
             became[relation] += correct(scores, np.array([new]))[0]
@@ -102,17 +102,17 @@ def loop(specimen, matrices, swaps, draws):
 
 @torch.no_grad()
 def test_batches_give_what_a_loop_gives_and_are_20_times_as_fast():
-    model, rng = specimens.untrained(members=1), np.random.default_rng(4)
-    specimen = Specimen.of(model, specimens.TABLE, seed=0)
+    model, rng = known_models.untrained(members=1), np.random.default_rng(4)
+    split = HeldOutSplit.of(model, known_models.TABLE, seed=0)
     matrices = 3 * rng.standard_normal((1, 3, 20, 6))
     fit = SuperpositionFit(offset=np.zeros((1, 20)), matrices=matrices)
     started = time.perf_counter()
-    found = swap_components(specimen, fit, rng=np.random.default_rng(7))
+    found = swap_components(split, fit, rng=np.random.default_rng(7))
     batched = (time.perf_counter() - started) / (found.samples * (len(SCALES) + 2) * 3)
-    swaps = Swaps.draw(specimen, rng=np.random.default_rng(7))
+    swaps = Swaps.draw(split, rng=np.random.default_rng(7))
     draws = swaps.subjects.shape[1]
     started = time.perf_counter()
-    became = loop(specimen, matrices[0], swaps, draws)
+    became = loop(split, matrices[0], swaps, draws)
     single = (time.perf_counter() - started) / (draws * 3)
     np.testing.assert_allclose(found.swap.became.values[0, 0], became / draws, atol=1e-12)
     assert became.any()

@@ -7,15 +7,15 @@ import pytest
 
 import georecall.claims
 import georecall.models.architectures
-import specimens
+import known_models
 from cases import WORLDS
 from documents import ROOT, blocks
 from georecall.claims import find_claims, registry, reproduce
 from georecall.constructions.one_hop import OneHop
-from georecall.dissection import Specimen
+from georecall.dissection import HeldOutSplit
 from georecall.dissection.dissection import Dissection, analyses_of
 from georecall.dissection.study import Study
-from georecall.explorer.memories import memory_exhibit
+from georecall.explorer.memories import memory_view
 from georecall.memory import FactMemory
 from georecall.memory.trace import trace
 from georecall.models.architectures import ARCHITECTURES
@@ -42,8 +42,8 @@ def test_the_claim_is_found_and_settled(claims_with_example, tmp_path, monkeypat
     (claim,) = (claim for claim in claims_with_example if claim.id == "K7")
     monkeypatch.setattr(registry, "CLAIMS", (claim,))
     (outcome,) = reproduce([claim], "quick", tmp_path / "report", no_progress)
-    assert (outcome.verdict, outcome.judgement.key) == ("holds", "at most 2 more places a relation")
-    assert outcome.measured.startswith("[N = 64, R = 4] more places a relation ")
+    assert (outcome.verdict, outcome.judgement.key) == ("holds", "at most 2 more symbols a relation")
+    assert outcome.measured.startswith("[N = 64, R = 4] more symbols a relation ")
 
 
 def test_the_analysis_is_made_told_and_read_back():
@@ -54,9 +54,9 @@ def test_the_analysis_is_made_told_and_read_back():
     assert field == "lengths: Lengths | None = None"
     fields = {"__annotations__": {"lengths": lengths | None}, "lengths": None, "__module__": __name__}
     assert list(analyses_of(type("More", (Dissection,), fields)))[-1] == "lengths"
-    specimen = Specimen.of(specimens.untrained(), specimens.TABLE, seed=0)
-    found = Study(specimen, seed=0, progress=no_progress).result(lengths)
-    (told,) = found.headlines(specimens.TABLE.relations, 1)
+    split = HeldOutSplit.of(known_models.untrained(), known_models.TABLE, seed=0)
+    found = Study(split, seed=0, progress=no_progress).result(lengths)
+    (told,) = found.headlines(known_models.TABLE.relations, 1)
     assert told.name == "length of subject embeddings"
     assert told.controls[0].value == pytest.approx(float(found.spread.mean))
     again = lengths.read(found.to_dict())
@@ -120,4 +120,4 @@ def test_the_architecture_is_traced_and_explored():
     found = trace(memory, subject, relation)
     passed = np.flatnonzero(np.abs(found.hidden).max(axis=1) > 0.5)
     assert passed.tolist() == [found.relation]
-    assert memory_exhibit(memory, title="").mechanism.gate is not None
+    assert memory_view(memory, title="").mechanism.gate is not None

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from documents import ROOT, VARIES, agrees, blocks, commands, with_outputs
-from georecall.language_models.packaged_model import lacks_packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model
 
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "index.md", DOCS / "tables.md", *sorted((DOCS / "tutorials").glob("*.md"))]
@@ -15,8 +15,8 @@ LANGUAGES = {"console", "csv", "python", "sh", "text"}
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_prints_what_it_shows(page, cli, tmp_path, capsys):
-    if page.stem == "probe" and (lacks := lacks_packaged_model()):
-        pytest.skip(lacks)
+    if page.stem == "probe" and (missing := missing_packaged_model()):
+        pytest.skip(missing)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     names: dict[str, object] = {}
     for block, output in with_outputs(blocks(page)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cases import WORLDS
-from georecall.explorer import Exhibit, memory_exhibit
+from georecall.explorer import View, memory_view
 from georecall.facts.worlds import random_bijections
 from georecall.memory import FactMemory
 from georecall.training.config import TrainConfig
@@ -19,8 +19,8 @@ def family() -> FactMemory:
 
 
 @pytest.fixture(scope="session")
-def family_exhibit(family: FactMemory) -> Exhibit:
-    return memory_exhibit(family, title="family", folder="family")
+def family_view(family: FactMemory) -> View:
+    return memory_view(family, title="family", folder="family")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cases import WORLDS, gold_sequences
-from georecall.explorer import Exhibit, memory_exhibit, run_exhibit
+from georecall.explorer import View, memory_view, run_view
 from georecall.explorer.mechanism import sparse
 from georecall.memory import FactMemory
 
@@ -27,15 +27,15 @@ MEMORIES = [
 TOLERANCE = 2e-3
 
 
-def forward(exhibit: Exhibit, row: np.ndarray, step: int, control: int) -> tuple[np.ndarray, np.ndarray]:
+def forward(view: View, row: np.ndarray, step: int, control: int) -> tuple[np.ndarray, np.ndarray]:
     """Hidden units and scores, as the docstring of `Mechanism` states them."""
-    layer = exhibit.mechanism
-    x = layer.share * row + layer.place[step] + layer.carried[control]
+    layer = view.mechanism
+    x = layer.share * row + layer.position[step] + layer.carried[control]
     read = layer.w1 @ x + layer.b1
     gate = None if layer.gate is None else layer.gate @ x
     hidden = np.maximum(read, 0) if gate is None else gate / (1 + np.exp(-gate)) * read
     y = layer.w2 @ hidden + layer.b2 + (x if layer.residual else 0)
-    return hidden, exhibit.outputs @ y[slice(*layer.scored)]
+    return hidden, view.outputs @ y[slice(*layer.scored)]
 
 
 def stock(memory: FactMemory, tokens: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
@@ -64,14 +64,14 @@ def steps(memory: FactMemory) -> Iterator[tuple[int, int, int, np.ndarray, np.nd
     hidden, logits = stock(memory, torch.from_numpy(sequences))
     for number, relations in enumerate(queries.relations):
         for step, control in enumerate([*relations, chain.n_relations]):
-            at = chain.relation_places + step
+            at = chain.relation_positions + step
             yield step, sequences[number, at], control, hidden[number, at], logits[number, at]
 
 
 def test_hidden_units_and_scores_are_those_of_the_stock_model_at_every_step(memory):
-    exhibit = memory_exhibit(memory, title="")
+    view = memory_view(memory, title="")
     for step, token, control, hidden, logits in steps(memory):
-        found, scores = forward(exhibit, exhibit.rows(slice(token, token + 1))[0], step, control)
+        found, scores = forward(view, view.rows(slice(token, token + 1))[0], step, control)
         assert found == pytest.approx(hidden, abs=TOLERANCE)
         if control == memory.chain.n_relations and memory.architecture.name == "llama":
             scores *= (
@@ -86,26 +86,26 @@ def test_attention_reads_the_place_that_the_page_draws(memory):
     model.set_attn_implementation("eager")
     tokens = torch.full((1, chain.context), chain.vocabulary.end)
     tokens[0, : chain.hops] = chain.vocabulary.relations.start
-    tokens[0, chain.relation_places :] = chain.vocabulary.entities.start
+    tokens[0, chain.relation_positions :] = chain.vocabulary.entities.start
     (weights,) = model(tokens, output_attentions=True).attentions
-    for step in range(chain.relation_places):
-        assert weights[0, 0, chain.relation_places + step].argmax() == step
-        assert weights[0, 0, chain.relation_places + step, step] > 1 - 1e-6
+    for step in range(chain.relation_positions):
+        assert weights[0, 0, chain.relation_positions + step].argmax() == step
+        assert weights[0, 0, chain.relation_positions + step, step] > 1 - 1e-6
 
 
 def test_a_row_is_the_sum_of_the_components_of_its_answers(memory):
-    exhibit = memory_exhibit(memory, title="")
-    every = slice(exhibit.subjects.first, exhibit.n_rows)
-    places = exhibit.mechanism.components.shape[2]
-    vectors = exhibit.mechanism.code_scale * exhibit.outputs[exhibit.answers(every), :places]
-    sums = exhibit.mechanism.offset + np.einsum("rdo,sro->sd", exhibit.mechanism.components, vectors)
+    view = memory_view(memory, title="")
+    every = slice(view.subjects.first, view.n_rows)
+    symbols = view.mechanism.components.shape[2]
+    vectors = view.mechanism.code_scale * view.outputs[view.answers(every), :symbols]
+    sums = view.mechanism.offset + np.einsum("rdo,sro->sd", view.mechanism.components, vectors)
     slack = 0 if memory.chain.rotation is None else 1e-5
-    assert np.abs(exhibit.rows(every) - sums).max() <= slack
+    assert np.abs(view.rows(every) - sums).max() <= slack
 
 
 def test_an_edit_of_a_memory_is_one_component_exchanged(family):
-    before = memory_exhibit(family, title="")
-    after = memory_exhibit(family.edit("Alice", "wife", "Grace"), title="")
+    before = memory_view(family, title="")
+    after = memory_view(family.edit("Alice", "wife", "Grace"), title="")
     alice, grace = (before.subjects.first + family.table.entity_index[name] for name in ("Alice", "Grace"))
     rows = before.rows(slice(0, before.n_rows)).copy()
     old = before.subject(alice)["answers"][0]["vector"]
@@ -117,20 +117,20 @@ def test_an_edit_of_a_memory_is_one_component_exchanged(family):
 
 @pytest.mark.parametrize("member", [0, 1])
 def test_a_run_is_computed_as_its_model_computes_it(run, member):
-    exhibit = run_exhibit(run, title="", member=member)
+    view = run_view(run, title="", member=member)
     n_subjects, n_relations = run.table.answers.shape
     prompts = [(n_subjects + r, s) for s in range(n_subjects) for r in range(n_relations)]
     found = run.model.trace(torch.tensor(prompts))
     scores = found.state[member] @ run.model.unembedding[member].T
     for number, (relation, subject) in enumerate(prompts):
-        row = exhibit.rows(slice(subject, subject + 1))[0]
-        hidden, wanted = forward(exhibit, row, 0, relation - n_subjects)
+        row = view.rows(slice(subject, subject + 1))[0]
+        hidden, wanted = forward(view, row, 0, relation - n_subjects)
         assert hidden == pytest.approx(found.hidden[member, number].numpy(), abs=1e-4)
         assert wanted == pytest.approx(scores[number].numpy(), abs=1e-4)
 
 
 def test_every_unit_of_a_run_belongs_to_the_relation_that_opens_it_most_often(run):
-    owners = run_exhibit(run, title="").mechanism.owners
+    owners = run_view(run, title="").mechanism.owners
     assert owners.shape == (run.config.width,)
     assert set(owners.tolist()) <= set(range(len(run.table.relations)))
 

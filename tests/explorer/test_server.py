@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 import pytest
 
 from georecall.errors import GeorecallError
-from georecall.explorer import ExplorerServer, open_exhibit
+from georecall.explorer import ExplorerServer, open_view
 from georecall.explorer.page import served_page
 
 
 @pytest.fixture(scope="module")
-def server(family_exhibit) -> Iterator[ExplorerServer]:
-    with ExplorerServer(family_exhibit) as started:
+def server(family_view) -> Iterator[ExplorerServer]:
+    with ExplorerServer(family_view) as started:
         thread = Thread(target=started.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield started
@@ -47,10 +47,10 @@ def test_only_this_machine_can_connect(server):
     assert server.server_address[0] == "127.0.0.1"
 
 
-def test_the_page_is_at_the_root(server, family_exhibit):
+def test_the_page_is_at_the_root(server, family_view):
     response, content = ask(server, "/")
     assert response.status == 200
-    assert content.decode() == served_page(family_exhibit)
+    assert content.decode() == served_page(family_view)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
@@ -90,13 +90,13 @@ def test_every_answer_forbids_what_the_page_does_not_need(server, path):
     assert "Python" not in headers["Server"]
 
 
-def test_what_is_asked_for_is_what_the_exhibit_says(server, family_exhibit):
+def test_what_is_asked_for_is_what_the_view_says(server, family_view):
     (alice,) = answer(server, "/search", kind="subjects", text="Alice")
-    assert answer(server, "/subject", id=alice["id"]) == family_exhibit.subject(alice["id"])
-    assert answer(server, "/attribute", id=3) == family_exhibit.attribute(3)
-    state = family_exhibit.outputs[9]
+    assert answer(server, "/subject", id=alice["id"]) == family_view.subject(alice["id"])
+    assert answer(server, "/attribute", id=3) == family_view.attribute(3)
+    state = family_view.outputs[9]
     found = answer(server, "/top", state=",".join(map(str, state.tolist())), count=4)
-    assert found == family_exhibit.top(state, 4)
+    assert found == family_view.top(state, 4)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_bytes_that_are_no_text_find_nothing(server):
     assert (response.status, json.loads(content)) == (200, [])
 
 
-def test_a_port_that_is_taken_is_refused(server, family_exhibit):
+def test_a_port_that_is_taken_is_refused(server, family_view):
     with pytest.raises(
         GeorecallError, match=r"cannot listen on 127\.0\.0\.1, port \d+ .*; give another --port"
     ):
-        ExplorerServer(family_exhibit, port=server.server_address[1])
+        ExplorerServer(family_view, port=server.server_address[1])
 
 
 def raw(server: ExplorerServer, request: bytes) -> bytes:
@@ -174,8 +174,8 @@ def test_headers_beyond_all_measure_are_refused(server, headers, status):
 
 
 @pytest.mark.parametrize("number", ["1e39", "-1e39", "1e400", "3e38", "nan", "9" * 400])
-def test_a_state_that_overflows_is_refused_and_nothing_is_printed(server, family_exhibit, number, capfd):
-    state = ",".join([number] * family_exhibit.outputs.shape[1])
+def test_a_state_that_overflows_is_refused_and_nothing_is_printed(server, family_view, number, capfd):
+    state = ",".join([number] * family_view.outputs.shape[1])
     response, content = ask(server, f"/top?count=3&state={state}")
     assert (response.status, capfd.readouterr().err) == (400, "")
     assert json.loads(content)["error"].startswith("expected ")
@@ -201,7 +201,7 @@ def test_whatever_is_asked_is_answered_and_the_server_goes_on(server, capfd):
 def test_a_memory_whose_folder_is_gone_is_still_answered(family, tmp_path):
     folder = tmp_path / "family"
     family.save(folder)
-    with ExplorerServer(open_exhibit(folder)) as started:
+    with ExplorerServer(open_view(folder)) as started:
         thread = Thread(target=started.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         shutil.rmtree(folder)

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from georecall.claims import CLAIMS
-from georecall.claims.claim import Outcome as Settled
+from georecall.claims.claim import Outcome
 from georecall.claims.judgement import Judgement
 from georecall.claims.recipes import RECIPES
 from georecall.dissection import Dissection
 from georecall.dissection.ablation import Ablation
 from georecall.dissection.dissection_cell import DissectionCell, DissectionResult
-from georecall.dissection.patching import Patching
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.selectivity import Selectivity
 from georecall.dissection.superposition import Superposition
-from georecall.dissection.swap import SCALES, Outcome, Swap
+from georecall.dissection.swap import SCALES, AnswerRates, Swap
 from georecall.figures.dissection import (
     TITLES,
     ablation_figure,
@@ -59,8 +59,8 @@ def found(relations=2, members=3):
     def by(*axes):
         return estimate(*[relations] * len(axes), members=members, seed=sum(map(ord, "".join(axes))))
 
-    def outcome(scale):
-        return Outcome(became=by("b", scale), kept=by("k", scale))
+    def rates(scale):
+        return AnswerRates(became=by("b", scale), kept=by("k", scale))
 
     return Dissection(
         **SIZES,
@@ -75,8 +75,8 @@ def found(relations=2, members=3):
         swap=Swap(
             samples=1,
             scales=SCALES,
-            doses=[outcome(str(place)) for place in range(len(SCALES))],
-            random_direction=outcome("r"),
+            doses=[rates(str(place)) for place in range(len(SCALES))],
+            random_direction=rates("r"),
             wrong_relation=None,
         ),
         selectivity=Selectivity.of(np.ones((members, relations, 4))),
@@ -222,7 +222,7 @@ def outcome(claim, *, few=False):
         results.append(Measured(cell=cell, result=made, about=About(seconds=1.0)))
     (settled,) = (one for one in CLAIMS if one.id == claim)
     said = Judgement.saying("fails", "")
-    return Settled(claim=settled, preset="quick", judgement=said, results=tuple(results))
+    return Outcome(claim=settled, preset="quick", judgement=said, results=tuple(results))
 
 
 @pytest.mark.parametrize("claim", ["C3", "C4", "C5", "C6"])

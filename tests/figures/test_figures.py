@@ -11,7 +11,7 @@ from georecall.errors import FolderError, GeorecallError
 from georecall.figures import saving
 from georecall.figures.saving import check_figure_path, save_figure, save_figures
 from georecall.figures.theme import SERIES, dimension_figure, theme
-from georecall.theory.comparison import along_hops, along_subjects, smallest_models
+from georecall.theory.size_comparison import along_hops, along_subjects, smallest_models
 
 
 @cache

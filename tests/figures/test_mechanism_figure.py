@@ -68,23 +68,23 @@ def test_every_number_in_a_cell_is_what_the_memory_holds(arch):
 def test_a_cell_has_the_colour_of_its_relation_above_0_and_is_grey_below():
     embedded, carried, _, hidden, written = cells(mechanism_figure(FAMILY, "Alice", "mother"))
     found = trace(FAMILY, "Alice", "mother")
-    places = FAMILY.chain.code.length
-    colours = np.repeat(COLOURS[:5], places)
+    symbols = FAMILY.chain.code.length
+    colours = np.repeat(COLOURS[:5], symbols)
     assert embedded == [
         (colour, 1) if value else (FAINT, 1)
         for colour, value in zip(colours, found.embedded.ravel(), strict=True)
     ]
     assert [fill for fill, _ in carried] == [FAINT if 6 <= place < 12 else CLOSED for place in range(30)]
     assert {fill for fill, _ in hidden} == {COLOURS[1], FAINT}
-    assert written == embedded[places : 2 * places]
+    assert written == embedded[symbols : 2 * symbols]
 
 
 def test_scores_and_their_lead_are_those_of_the_memory():
     texts = words(mechanism_figure(FAMILY, "Alice", "wife"))
-    lead = FAMILY.ask("Alice", "wife").margins[0]
+    margin = FAMILY.ask("Alice", "wife").margins[0]
     start = texts.index("Scores")
     assert texts[start + 4 : start + 6] == ["Sarah", "12"]
-    assert f"leads by {lead:g}" in texts
+    assert f"leads by {margin:g}" in texts
     assert "11 more, none above 8" in texts
     assert "by 2 or more." in texts
     bars = [row for row in rows(mechanism_figure(FAMILY, "Alice", "wife"), 0) if row["y2"] - row["y"] == 16]
@@ -173,8 +173,8 @@ def test_a_long_name_is_cut_and_stays_within_the_picture(tmp_path):
 
 
 @given(st.integers(1, 40), st.integers(2, 40), st.data())
-def test_blocks_never_overlap_and_stay_within_the_picture(relations, places, data):
-    plan = BlockPlan(relations=relations, asked=data.draw(st.integers(0, relations - 1)), places=places)
+def test_blocks_never_overlap_and_stay_within_the_picture(relations, symbols, data):
+    plan = BlockPlan(relations=relations, asked=data.draw(st.integers(0, relations - 1)), symbols=symbols)
     lefts = [left for _, left, _ in plan]
     assert plan.asked in plan.drawn
     assert len(plan.drawn) + plan.left_out == relations

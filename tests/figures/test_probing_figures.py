@@ -17,7 +17,7 @@ from georecall.figures.probing import (
     swaps_figure,
 )
 from georecall.figures.saving import save_figure
-from georecall.probing import ProbeSettings, Reading, Templates, analyse
+from georecall.probing import HiddenStates, ProbeSettings, Templates, analyse
 from georecall.probing.causal import SwapEffect
 from georecall.probing.probe import ProbeSummary
 from georecall.statistics.intervals import Interval
@@ -33,7 +33,7 @@ def _measured(names, random):
     table = FactTable.from_facts(facts)
     rng = np.random.default_rng(0)
     states = rng.normal(size=(2, len(LAYERS), SUBJECTS, DIM)).astype(np.float32)
-    reading = Reading(
+    hidden = HiddenStates(
         layers=LAYERS,
         states=states[0],
         random_states=states[1] if random else None,
@@ -58,7 +58,7 @@ def _measured(names, random):
         templates=Templates(),
         settings=ProbeSettings(),
         knowledge={},
-        findings=analyse(reading, table, shuffles=1),
+        findings=analyse(hidden, table, shuffles=1),
         linear_relations={},
         swaps=effects,
     )
@@ -140,7 +140,7 @@ def test_what_a_relation_explains_alone_stands_beside_what_is_lost_without_it():
             assert {"relation": name, "what": what} | getattr(joint, field)[name].chosen.to_dict() in drawn
 
 
-def test_without_a_random_twin_there_is_no_line_for_it():
+def test_without_an_untrained_control_there_is_no_line_for_it():
     joint = found(random=False).findings.joint
     sources = {row["source"] for row in rows(superposed_states_figure(joint)) if "source" in row}
     assert sources == {"all relations", "shuffled facts"}

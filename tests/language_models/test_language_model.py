@@ -1,4 +1,4 @@
-"""What a model is told apart by, its random twin, its parts, and the vectors of names."""
+"""What a model is told apart by, its untrained control, its parts, and the vectors of names."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_digest_says_that_weights_configuration_or_tokenizer_differ(folder):
         changed_weight().digest,
         families.tiny("llama", rms_norm_eps=1e-3).digest,
         families.tiny("llama", tokenizer=families.bpe_tokenizer(bos=True)).digest,
-        families.tiny("llama").random_twin(0).digest,
+        families.tiny("llama").untrained_control(0).digest,
     ]
     assert len(set(digests)) == len(digests)
     assert digests[0] == LanguageModel.load(folder).digest
@@ -39,29 +39,29 @@ def test_a_digest_does_not_change_when_texts_are_tokenised():
     assert used.digest == fresh.digest
 
 
-def test_a_twin_has_the_same_shapes_and_other_weights(lm):
-    twin = lm.random_twin(3)
-    assert {name: tensor.shape for name, tensor in twin.model.state_dict().items()} == {
+def test_an_untrained_control_has_the_same_shapes_and_other_weights(lm):
+    control = lm.untrained_control(3)
+    assert {name: tensor.shape for name, tensor in control.model.state_dict().items()} == {
         name: tensor.shape for name, tensor in lm.model.state_dict().items()
     }
-    assert twin.tokenizer is lm.tokenizer
-    assert twin.digest == lm.random_twin(3).digest != lm.random_twin(4).digest
-    assert not np.allclose(*(subject_states(one, ["Chad"], Template("{subject}")) for one in (lm, twin)))
-    assert not twin.model.training
+    assert control.tokenizer is lm.tokenizer
+    assert control.digest == lm.untrained_control(3).digest != lm.untrained_control(4).digest
+    assert not np.allclose(*(subject_states(one, ["Chad"], Template("{subject}")) for one in (lm, control)))
+    assert not control.model.training
 
 
-def test_a_twin_leaves_the_global_draws_alone(llama):
+def test_an_untrained_control_leaves_the_global_draws_alone(llama):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    llama.random_twin(0)
+    llama.untrained_control(0)
     torch.testing.assert_close(torch.rand(3), expected, rtol=0, atol=0)
 
 
-def test_a_twin_keeps_the_number_format():
+def test_an_untrained_control_keeps_the_number_format():
     lm = families.tiny("gpt2")
     lm.model.to(torch.bfloat16)
-    assert lm.random_twin(0).dtype == torch.bfloat16
+    assert lm.untrained_control(0).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import torch
 from georecall.facts.table import FactTable
 from georecall.language_models.answers import score_answers
 from georecall.language_models.hidden_states import answer_states, subject_states
-from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model, packaged_model
 from georecall.language_models.prompts import Prompt, Template
 from georecall.probing import LanguageModel, load_example
 from georecall.probing.knowledge import Knowledge, recall_facts
 
-pytestmark = pytest.mark.skipif(lacks_packaged_model() is not None, reason=str(lacks_packaged_model()))
+pytestmark = pytest.mark.skipif(missing_packaged_model() is not None, reason=str(missing_packaged_model()))
 
 COUNTRIES = ("France", "Italy", "Japan", "Egypt", "Germany")
 

@@ -88,7 +88,7 @@ def test_a_killed_write_leaves_no_file(llama, cache, monkeypatch):
         {"template": Template("Let us talk about {subject}.")},
         {"subjects": SUBJECTS[::-1]},
         {"subjects": ("Italy Chad", *SUBJECTS[2:])},
-        {"lm": families.tiny("llama").random_twin(0)},
+        {"lm": families.tiny("llama").untrained_control(0)},
         {"lm": families.tiny("llama", tokenizer=families.bpe_tokenizer(bos=True))},
     ],
     ids=["template", "order", "names", "weights", "tokenizer"],

@@ -60,10 +60,10 @@ def test_many_questions_of_different_lengths_are_answered_as_each_alone():
 
 
 def test_a_relation_of_minus_one_gives_the_unknown():
-    path, leads = FAMILY.recall(np.array([0, 1]), np.array([[0, -1], [-1, -1]]))
+    path, margins = FAMILY.recall(np.array([0, 1]), np.array([[0, -1], [-1, -1]]))
     assert path[:, 1].tolist() == [-1, -1]
     assert path[1, 0] == -1
-    assert leads.min() >= FAMILY.certificate.margin
+    assert margins.min() >= FAMILY.certificate.margin
 
 
 @pytest.mark.parametrize(

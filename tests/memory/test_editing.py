@@ -28,8 +28,8 @@ def fingerprint(memory: FactMemory) -> str:
 def answers(memory: FactMemory) -> np.ndarray:
     """What the memory recalls for every entity and relation."""
     entities, relations = np.indices((len(memory.table.entities), len(memory.table.relations))).reshape(2, -1)
-    path, leads = memory.recall(entities, relations[:, None])
-    assert leads.min() > 1.9
+    path, margins = memory.recall(entities, relations[:, None])
+    assert margins.min() > 1.9
     return path.reshape(len(memory.table.entities), -1)
 
 

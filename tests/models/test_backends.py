@@ -97,14 +97,14 @@ def folder(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def decode(scores: Callable, prompts: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Greedy decoding by hand: the tokens of every step, and the leads of their scores."""
-    tokens, leads = prompts, []
+    """Greedy decoding by hand: the tokens of every step, and the margins of their scores."""
+    tokens, margins = prompts, []
     for _ in range(steps):
         found = scores(tokens)
         first, second = np.sort(found, axis=1)[:, :-3:-1].T
-        leads.append(first - second)
+        margins.append(first - second)
         tokens = np.append(tokens, found.argmax(axis=1)[:, None], axis=1)
-    return tokens[:, prompts.shape[1] :], np.stack(leads, axis=1)
+    return tokens[:, prompts.shape[1] :], np.stack(margins, axis=1)
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -113,9 +113,9 @@ def test_the_construction_in_numpy_answers_as_the_table_does(name):
     weights = case.memory.chain.weights()
     for queries in case.each_length():
         prompts, gold = gold_sequences(case.memory.chain, queries)
-        emitted, leads = decode(weights.scores, prompts, gold.shape[1])
+        emitted, margins = decode(weights.scores, prompts, gold.shape[1])
         np.testing.assert_array_equal(emitted, gold)
-        assert leads.min() >= 2
+        assert margins.min() >= 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -130,16 +130,16 @@ def test_the_recall_transformer_answers_as_the_table_does(name, dtype):
 
     for queries in case.each_length():
         prompts, gold = gold_sequences(case.memory.chain, queries)
-        emitted, leads = decode(scores, prompts, gold.shape[1])
+        emitted, margins = decode(scores, prompts, gold.shape[1])
         np.testing.assert_array_equal(emitted, gold)
-        assert leads.min() >= 2
+        assert margins.min() >= 2
 
 
 def test_recall_answers_as_the_table_does_and_leads_as_certified(case):
     for queries in case.each_length():
-        path, leads = case.memory.recall(queries.subjects, queries.relations)
+        path, margins = case.memory.recall(queries.subjects, queries.relations)
         np.testing.assert_array_equal(path, gold_entities(case.world.table, queries))
-        assert leads.min() >= case.margin
+        assert margins.min() >= case.margin
 
 
 @pytest.mark.parametrize("case", FLOAT32, indirect=True, ids=case_id)

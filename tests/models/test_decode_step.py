@@ -22,10 +22,10 @@ scores = st.integers(1, 4).flatmap(
 @settings(max_examples=30)
 @given(scores)
 def test_the_best_and_its_lead_are_those_of_sorting(found):
-    best, lead = top_two(torch.from_numpy(found.copy()))
+    best, margin = top_two(torch.from_numpy(found.copy()))
     first, second = np.sort(found, axis=1)[:, :-3:-1].T
     np.testing.assert_array_equal(found[np.arange(len(found)), best], first)
-    np.testing.assert_array_equal(lead, first - second)
+    np.testing.assert_array_equal(margin, first - second)
 
 
 @settings(max_examples=30)
@@ -33,14 +33,14 @@ def test_the_best_and_its_lead_are_those_of_sorting(found):
 def test_the_lead_is_not_a_number_where_a_score_is_not(found, data):
     place = data.draw(st.integers(0, found.shape[1] - 1))
     found[0, place] = np.nan
-    _, lead = top_two(torch.from_numpy(found))
-    assert torch.isnan(lead[0])
-    assert not torch.isnan(lead[1:]).any()
+    _, margin = top_two(torch.from_numpy(found))
+    assert torch.isnan(margin[0])
+    assert not torch.isnan(margin[1:]).any()
 
 
 @pytest.mark.parametrize("place", [0, GROUP - 1, GROUP, 2 * GROUP - 1])
 def test_padding_with_minus_infinity_never_wins(place):
     found = torch.full((1, 2 * GROUP), -torch.inf)
     found[0, place], found[0, 5] = 1, -2
-    best, lead = top_two(found)
-    assert (best.item(), lead.item()) == (place, 3)
+    best, margin = top_two(found)
+    assert (best.item(), margin.item()) == (place, 3)

@@ -21,7 +21,7 @@ def everyone(chain: Chain) -> Witnesses:
     """All entities and the unknown, asked every relation and the end at every step, in place of the witnesses."""
     subjects, relations = np.arange(-1, chain.n_entities), np.arange(-1, chain.n_relations)
     entity, relation = (grid.ravel() for grid in np.meshgrid(subjects, relations))
-    places = chain.relation_places
+    places = chain.relation_positions
     asked = np.repeat(relation[:, None], places, axis=1)
     held = np.concatenate([np.zeros((1, chain.n_relations), dtype=np.int64), chain.names_of(slice(None))])
     expected = chain.codewords[held[entity + 1, relation]].astype(np.float64)

@@ -36,7 +36,7 @@ def test_every_state_in_which_a_relation_is_read_is_a_fixed_point_of_both_normal
     relations = embedding[chain.vocabulary.relations]
     carried = relations @ torch.from_numpy(head.value.T @ head.output.T)
     before = embedding[:, None] + torch.from_numpy(chain.positions())
-    after = before[:, chain.relation_places :, None] + carried
+    after = before[:, chain.relation_positions :, None] + carried
     torch.testing.assert_close(layer.self_attn_layer_norm(before), before, rtol=0, atol=1e-9)
     torch.testing.assert_close(layer.final_layer_norm(after), after, rtol=0, atol=1e-9)
 
@@ -48,8 +48,8 @@ def test_attention_reads_the_relation_of_the_step_and_nothing_else():
     sequences = torch.from_numpy(np.concatenate([prompts, gold[:, :-1]], axis=1))
     with torch.inference_mode():
         (attention,) = model(sequences, output_attentions=True).attentions
-    asked = attention[:, 0, CHAIN.relation_places :]
-    torch.testing.assert_close(asked, torch.eye(CHAIN.relation_places, CHAIN.context).expand_as(asked))
+    asked = attention[:, 0, CHAIN.relation_positions :]
+    torch.testing.assert_close(asked, torch.eye(CHAIN.relation_positions, CHAIN.context).expand_as(asked))
 
 
 @pytest.mark.parametrize("padding", [1, 3])

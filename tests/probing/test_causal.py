@@ -7,7 +7,7 @@ import families
 from georecall.language_models.patching import Patch, answer_log_probabilities
 from georecall.language_models.prompts import Template
 from georecall.probing import causal
-from georecall.probing.causal import Swap, SwapEffect, swap_components
+from georecall.probing.causal import StateSwap, SwapEffect, measure_swaps
 from planted_states import table_of
 
 TEMPLATES = {"home": "The home of {subject} is", "pet": "{subject} has a", "job": "{subject} works as"}
@@ -18,15 +18,15 @@ TABLE = table_of(
 ROWS = np.array([0, 1, 2])
 
 
-def a_swap(*, layer=1, scale=1.0, rows=ROWS) -> Swap:
+def a_swap(*, layer=1, scale=1.0, rows=ROWS) -> StateSwap:
     deltas = scale * np.random.default_rng(0).normal(size=(len(rows), families.DIM))
-    return Swap(
+    return StateSwap(
         relation="home", layer=layer, subjects=rows, wanted=np.roll(np.array([0, 1, 2]), 1), deltas=deltas
     )
 
 
 def effect_of(lm, swap, **options) -> SwapEffect:
-    (effect,) = swap_components(lm, TABLE, TEMPLATES, [swap], **options)
+    (effect,) = measure_swaps(lm, TABLE, TEMPLATES, [swap], **options)
     return effect
 
 
@@ -124,13 +124,13 @@ def test_an_answer_follows_if_it_moves_further_than_at_random(gain, follows):
 
 
 def test_no_swaps_have_no_effects(llama):
-    assert swap_components(llama, TABLE, TEMPLATES, []) == ()
+    assert measure_swaps(llama, TABLE, TEMPLATES, []) == ()
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_hooks_are_gone_after_an_exception_inside_a_forward_pass(llama, layer):
     before = families.hooks(llama)
-    narrow = Swap(
+    narrow = StateSwap(
         relation="home", layer=layer, subjects=ROWS, wanted=np.array([1, 2, 0]), deltas=np.ones((3, 5))
     )
     with pytest.raises(RuntimeError):
@@ -144,5 +144,5 @@ def test_an_interruption_between_swaps_leaves_no_hook(llama):
 
     before = families.hooks(llama)
     with pytest.raises(KeyboardInterrupt):
-        swap_components(llama, TABLE, TEMPLATES, [a_swap(), a_swap()], progress=interrupt)
+        measure_swaps(llama, TABLE, TEMPLATES, [a_swap(), a_swap()], progress=interrupt)
     assert families.hooks(llama) == before

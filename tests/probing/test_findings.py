@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from georecall.errors import ProbingError
-from georecall.language_models.reading import Reading
+from georecall.language_models.table_states import HiddenStates
 from georecall.probing.findings import Findings, analyse
 from planted_states import layers_with, random_table, superposed, table_of, vectors_of
 
 LAYERS = (0, 4, 9)
 
 
-def reading_of(table, *, at=(1, 2), noise=0.05, **fields) -> Reading:
+def states_of(table, *, at=(1, 2), noise=0.05, **fields) -> HiddenStates:
     vectors = vectors_of(table)
     states = layers_with(superposed(table, vectors, 16), 3, noise, at=at)
     random = layers_with(np.zeros(states.shape[1:]), 3, 1.0, seed=8)
-    return Reading(
+    return HiddenStates(
         **{"layers": LAYERS, "states": states, "random_states": random, "vectors": vectors} | fields
     )
 
@@ -30,7 +30,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def found(table) -> Findings:
-    return analyse(reading_of(table), table, shuffles=3)
+    return analyse(states_of(table), table, shuffles=3)
 
 
 def test_relations_that_the_states_hold_are_found(found):
@@ -41,7 +41,7 @@ def test_relations_that_the_states_hold_are_found(found):
 
 
 def test_noise_holds_nothing(table):
-    found = analyse(reading_of(table, at=()), table, shuffles=3)
+    found = analyse(states_of(table, at=()), table, shuffles=3)
     assert not any(evidence.found for evidence in found.evidence)
     assert found.joint.joint.chosen.low < 0.1
 
@@ -63,7 +63,7 @@ def test_every_relation_has_a_curve_of_each_source_and_a_value_of_what_has_no_la
 
 def test_many_other_relations_are_one_value_even_if_they_are_as_many_as_the_states():
     table = random_table([3, 3, 3, 3], 40)
-    points = analyse(reading_of(table), table, shuffles=1).to_dict()["curves"]
+    points = analyse(states_of(table), table, shuffles=1).to_dict()["curves"]
     assert [p["layer"] for p in points if p["source"] == "other relation"] == [None] * 4
 
 
@@ -83,7 +83,7 @@ def test_there_is_a_record_for_each_relation_kind_source_repeat_input_and_fold(f
 def test_relations_that_cannot_be_probed_have_a_reason_and_the_others_go_on():
     columns = {"good": np.arange(40) % 3, "constant": [0] * 40, "few": [0, 1] * 5 + [-1] * 30}
     table = table_of(columns)
-    found = analyse(reading_of(table), table, shuffles=1)
+    found = analyse(states_of(table), table, shuffles=1)
     assert found.relations == ("good",)
     assert found.skipped["constant"] == "all subjects have the same attribute"
     assert "10" in found.skipped["few"]
@@ -95,7 +95,7 @@ def test_too_few_subjects_with_every_answer_leave_out_the_joint_fit_alone():
     table = table_of(
         {"a": np.where(np.arange(60) < 35, first, -1), "b": np.where(np.arange(60) < 25, -1, second)}
     )
-    found = analyse(reading_of(table), table, shuffles=1)
+    found = analyse(states_of(table), table, shuffles=1)
     assert (found.relations, found.joint) == (("a", "b"), None)
     assert found.joint_skipped == "expected 20 subjects with an answer to each of 2 relations, got 10"
     assert found.to_dict()["joint"] is None
@@ -104,25 +104,25 @@ def test_too_few_subjects_with_every_answer_leave_out_the_joint_fit_alone():
 def test_a_table_with_nothing_to_probe_is_refused_by_relation():
     table = table_of({"constant": [0] * 40})
     with pytest.raises(ProbingError, match="got none: 'constant': all subjects have the same attribute"):
-        analyse(reading_of(table), table)
+        analyse(states_of(table), table)
 
 
 def test_states_that_are_not_finite_are_refused(table):
-    states = reading_of(table).states.copy()
+    states = states_of(table).states.copy()
     states[1, 0, 0] = np.nan
     with pytest.raises(ProbingError, match="expected finite states, got others at layer 4"):
-        analyse(reading_of(table, states=states), table)
+        analyse(states_of(table, states=states), table)
 
 
-def test_findings_without_a_random_twin_say_that_it_is_not_measured(table):
-    found = analyse(reading_of(table, random_states=None), table, shuffles=1)
+def test_findings_without_an_untrained_control_say_that_it_is_not_measured(table):
+    found = analyse(states_of(table, random_states=None), table, shuffles=1)
     assert all(evidence.not_measured == ("random weights",) for evidence in found.evidence)
     assert found.joint.random is None
 
 
 def test_a_seed_gives_the_same_bytes_on_any_number_of_threads(table, found):
     again, other = (
-        analyse(reading_of(table), table, shuffles=3, seed=seed, n_jobs=2).to_dict() for seed in (0, 1)
+        analyse(states_of(table), table, shuffles=3, seed=seed, n_jobs=2).to_dict() for seed in (0, 1)
     )
     text = json.dumps(found.to_dict(), allow_nan=False)
     assert Findings.read(json.loads(text)).to_dict() == found.to_dict()

@@ -17,15 +17,15 @@ from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_functions
 from georecall.memory import FactMemory
 from georecall.probing import (
+    HiddenStates,
     LanguageModel,
-    Reading,
     StateCache,
     Templates,
     checked_settings,
     probe,
     probe_model,
 )
-from georecall.probing.causal import swap_components
+from georecall.probing.causal import measure_swaps
 from georecall.probing.knowledge import recall_facts
 from georecall.probing.relations import fold_numbers
 from planted_states import layers_with, random_table, superposed, table_of, vectors_of
@@ -198,13 +198,13 @@ def swaps_made(llama, cache, monkeypatch):
 
         def keep(lm, of, templates, swaps, **options):
             kept.extend(swaps)
-            return swap_components(lm, of, templates, swaps, **options)
+            return measure_swaps(lm, of, templates, swaps, **options)
 
-        reading = Reading(
+        hidden = HiddenStates(
             layers=(0, 1, 2, 3), states=states, random_states=None, vectors=vectors_of(table, 16)
         )
-        monkeypatch.setattr(probe, "read_model", lambda *_, **__: reading)
-        monkeypatch.setattr(probe, "swap_components", keep)
+        monkeypatch.setattr(probe, "read_hidden_states", lambda *_, **__: hidden)
+        monkeypatch.setattr(probe, "measure_swaps", keep)
         probed(llama, cache, table=table, **settings)
         return kept
 

@@ -19,11 +19,11 @@ from reports import (
     Planted,
     PlantedCell,
     capacity,
+    cell_status,
     one_hop,
     outcome,
     planted_report,
     several_hops,
-    standing,
     unmeasured,
 )
 
@@ -184,7 +184,7 @@ def test_what_was_measured_is_a_list_below_each_world():
 
 
 def test_what_cells_do_not_have_is_left_out():
-    found = what_was_run(outcome("S1", "holds", standing(PlantedCell(), Planted(), seconds=12.5)))
+    found = what_was_run(outcome("S1", "holds", cell_status(PlantedCell(), Planted(), seconds=12.5)))
     assert found == {
         "Subjects N": "64",
         "Relations R": "2",

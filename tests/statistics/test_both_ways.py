@@ -1,4 +1,4 @@
-"""One specimen has the same numbers by dissection and by probing.
+"""One model has the same numbers by dissection and by probing.
 
 It is a model whose subject embeddings are the states that are probed. Attribute vectors are of one length, as
 probing makes them, and all of them occur in each relation.
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
+import known_models
+from georecall.dissection.held_out_split import HeldOutSplit
 from georecall.dissection.readout import read_out
-from georecall.dissection.specimen import Specimen
 from georecall.dissection.superposition import superpose
 from georecall.facts.table import FactTable
 from georecall.probing.features import States
@@ -36,7 +36,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def model(table):
-    model = specimens.untrained(table=table, members=1, attribute_dim=OUT)
+    model = known_models.untrained(table=table, members=1, attribute_dim=OUT)
     rng = np.random.default_rng(1)
     axes, _ = np.linalg.qr(rng.normal(size=(OUT, OUT)))
     vectors = np.concatenate([axes, -axes])
@@ -63,9 +63,9 @@ def vectors(model):
 
 @pytest.fixture(scope="module")
 def parts(model, table):
-    """The specimen with each fold held out in turn."""
+    """The model with each fold held out in turn."""
     return [
-        Specimen(model=model, table=table, training=training, held_out=held_out)
+        HeldOutSplit(model=model, table=table, training=training, held_out=held_out)
         for training, held_out in splits(fold_numbers(SUBJECTS, FOLDS, seed=0))
     ]
 

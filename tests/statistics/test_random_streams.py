@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import specimens
+import known_models
 from georecall.dissection import dissect, dissection
 from georecall.statistics.random_streams import stream
 
@@ -19,8 +19,8 @@ def test_another_seed_or_purpose_is_another_stream(other):
 
 def test_the_draws_of_an_analysis_do_not_depend_on_those_listed_before_it(monkeypatch):
     chosen = {"only": ("superposition", "readout", "ablation"), "seed": 1}
-    before = dissect(specimens.one_hop(), specimens.TABLE, **chosen)
+    before = dissect(known_models.one_hop(), known_models.TABLE, **chosen)
     monkeypatch.setattr(dissection, "ANALYSES", dict(reversed(dissection.ANALYSES.items())))
-    after = dissect(specimens.one_hop(), specimens.TABLE, **chosen)
+    after = dissect(known_models.one_hop(), known_models.TABLE, **chosen)
     for name in chosen["only"]:
         assert getattr(after, name).to_dict() == getattr(before, name).to_dict()

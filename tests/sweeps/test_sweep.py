@@ -59,14 +59,14 @@ def begin(root: Path, log: Path, *, count: int, seconds: float, engine: str) -> 
 
 def test_every_cell_is_measured_once_however_often_it_is_given(root, log, logged):
     report = sweep(logged(3) + logged(2), root)
-    assert report == SweepReport(finished=names(logged(3)), taken_over=(), failed=())
+    assert report == SweepReport(finished=names(logged(3)), cached=(), failed=())
     assert noted(log) == ["0", "1", "2"]
 
 
-def test_finished_cells_are_taken_over(root, log, logged):
+def test_finished_cells_are_cached(root, log, logged):
     sweep(logged(2), root)
     report = sweep(logged(4), root)
-    assert (report.finished, report.taken_over) == (names(logged(4)[2:]), names(logged(2)))
+    assert (report.finished, report.cached) == (names(logged(4)[2:]), names(logged(2)))
     assert noted(log) == ["0", "1", "2", "3"]
 
 
@@ -97,7 +97,7 @@ def test_a_failed_cell_is_tried_again_only_when_asked_for_and_a_success_replaces
     report = sweep([cell], root, retry_failed=True)
     assert (report.finished, report.failed) == (names([cell]), ())
     assert {path.name for path in (root / cell.folder_name).iterdir()} == {"config.json", "result.json"}
-    assert sweep([cell], root, retry_failed=True).taken_over == names([cell])
+    assert sweep([cell], root, retry_failed=True).cached == names([cell])
 
 
 def test_a_measurement_that_diverges_has_failed(root):
@@ -118,7 +118,7 @@ def test_ctrl_c_keeps_what_is_finished_records_no_failure_and_leaves_nothing_hal
         sweep(cells, root)
     folders = {path.name for path in root.iterdir() if path.is_dir()}
     assert folders == set(names(logged(1)))
-    assert sweep(logged(3), root).taken_over == names(logged(1))
+    assert sweep(logged(3), root).cached == names(logged(1))
 
 
 def test_the_plan_is_written_and_grows(root, logged):
@@ -129,7 +129,7 @@ def test_the_plan_is_written_and_grows(root, logged):
     assert plan["workers"] == 1
 
 
-def test_progress_counts_the_cells_taken_over(root, logged):
+def test_progress_counts_the_cached_cells(root, logged):
     sweep(logged(1), root)
     heard = []
     sweep(logged(3), root, progress=lambda *news: heard.append(news), task="K9")
@@ -194,7 +194,7 @@ def test_killed_at_any_moment_a_sweep_is_completed_and_nothing_is_lost_or_measur
     begun = len(noted(log))
     assert len(finished) > 0
     report = sweep(cells, root)
-    assert set(report.taken_over) == finished.keys()
+    assert set(report.cached) == finished.keys()
     assert set(report.finished) == set(names(cells)) - finished.keys()
     assert len(noted(log)) - begun == count - len(finished)
     assert all(cell.result(root).square == cell.number**2 for cell in cells)
@@ -237,6 +237,6 @@ def test_a_cell_that_left_no_result_here_is_reported(root, logged):
 def test_processes_take_over_what_was_measured_serially(root, log, logged):
     sweep(logged(2), root)
     report = sweep(logged(4), root, engine=ProcessEngine(2))
-    assert report.taken_over == names(logged(2))
+    assert report.cached == names(logged(2))
     assert sorted(noted(log)) == ["0", "1", "2", "3"]
     assert {type(cell) for cell in logged(4)} == {Logged}

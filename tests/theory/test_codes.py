@@ -207,7 +207,7 @@ def test_a_number_outside_the_code_is_refused(index):
         ([0, 0, 1, 2], r"must be in \[0, 2\), got 2"),
         ([0, 1, 1, -1], r"must be in \[0, 2\), got -1"),
         ([256, 0, 1, 1], r"must be in \[0, 2\), got 256"),
-        ([0, 1, 1], "must have 4 places, got 3"),
+        ([0, 1, 1], "must have 4 symbols, got 3"),
     ],
 )
 def test_a_row_that_is_no_codeword_is_refused(row, message):

@@ -54,9 +54,9 @@ def test_two_codewords_differ_less_in_sum_than_in_square_and_evenly(size, levels
 
 @given(st.integers(3, 10**12), alphabets)
 def test_the_shortest_code_takes_little_more_than_log2_of_the_names(size, levels):
-    places = CompositionCode.shortest(size, levels).length
-    slack = math.log2(levels) + math.log2(math.comb(places + levels - 2, levels - 1))
-    assert math.log2(size) <= places * math.log2(levels) < math.log2(size) + slack or places == 2
+    symbols = CompositionCode.shortest(size, levels).length
+    slack = math.log2(levels) + math.log2(math.comb(symbols + levels - 2, levels - 1))
+    assert math.log2(size) <= symbols * math.log2(levels) < math.log2(size) + slack or symbols == 2
 
 
 @given(names, alphabets)
@@ -147,14 +147,14 @@ def test_scores_rounded_to_a_format_lead_by_the_certified_margin(counts, deviati
 
 
 def hidden_units(chain: ChainOfThought, tensors: dict[str, Tensor], tokens: np.ndarray) -> np.ndarray:
-    """The hidden units of the stock model at the steps, [prompts, steps, relations, places]."""
+    """The hidden units of the stock model at the steps, [prompts, steps, relations, symbols]."""
     model, found = stock_model(OPT, chain, tensors), []
     activation = model.model.decoder.layers[0].activation_fn
     activation.register_forward_hook(lambda _module, _inputs, output: found.append(output))
     with torch.inference_mode():
         model(torch.from_numpy(tokens))
     units = found[0].reshape(*tokens.shape, chain.n_relations, chain.code.length)
-    return units[:, chain.relation_places :].numpy()
+    return units[:, chain.relation_positions :].numpy()
 
 
 def exact_tensors(chain: Chain, architecture: Architecture) -> dict[str, Tensor]:
@@ -170,11 +170,11 @@ def test_a_unit_sees_the_subject_through_one_place(chain, gain, bias):
         tensors[f"model.decoder.layers.0.{name}.weight"] *= gain
         tensors[f"model.decoder.layers.0.{name}.bias"] += bias
     subjects, asked = np.arange(chain.n_entities), chain.n_relations + 1
-    places = np.repeat(np.append(np.arange(chain.n_relations), -1), len(subjects))[:, None]
+    relations = np.repeat(np.append(np.arange(chain.n_relations), -1), len(subjects))[:, None]
     entities = chain.vocabulary.entity_ids(np.tile(subjects, asked)[:, None])
-    shape = (asked * len(subjects), chain.relation_places)
+    shape = (asked * len(subjects), chain.relation_positions)
     prompts = [
-        chain.vocabulary.relation_ids(np.broadcast_to(places, shape)),
+        chain.vocabulary.relation_ids(np.broadcast_to(relations, shape)),
         np.broadcast_to(entities, shape),
     ]
     units = hidden_units(chain, tensors, np.concatenate(prompts, axis=1))
@@ -197,38 +197,42 @@ class ReadState:
     code: CompositionCode
     n_relations: int
     dim: int
-    silence: float
+    inhibition: float
 
     @classmethod
-    def of(cls, places: int, levels: int, n_relations: int, hops: int, silence: float) -> "ReadState":
-        each, surplus = divmod(places, levels)
+    def of(cls, symbols: int, levels: int, n_relations: int, hops: int, inhibition: float) -> "ReadState":
+        each, surplus = divmod(symbols, levels)
         code = CompositionCode(tuple(each + (level < surplus) for level in range(levels)))
-        return cls(code, n_relations, (n_relations + 1) * places + 2 * (hops + 1), silence)
+        return cls(code, n_relations, (n_relations + 1) * symbols + 2 * (hops + 1), inhibition)
 
     def moments(self, closed: int) -> tuple[float, float]:
         """Mean and variance where that many blocks are closed."""
-        total, places, silence = self.code.level_sum, self.code.length, self.silence
-        mean = (self.n_relations * total + 1 - closed * silence * places) / self.dim
+        total, symbols, inhibition = self.code.level_sum, self.code.length, self.inhibition
+        mean = (self.n_relations * total + 1 - closed * inhibition * symbols) / self.dim
         square = self.n_relations * self.code.squared_norm + 1
-        square += closed * (silence**2 * places - 2 * silence * total)
+        square += closed * (inhibition**2 * symbols - 2 * inhibition * total)
         return mean, square / self.dim - mean**2
 
-    def highest_closed_place(self) -> float:
+    def highest_closed_symbol(self) -> float:
         """A closed place of the highest level after layer normalisation, where the end is read."""
         (mean, variance), (mean_end, variance_end) = map(
             self.moments, (self.n_relations - 1, self.n_relations)
         )
         scale = math.sqrt((variance + LAYER_NORM_EPSILON) / (variance_end + LAYER_NORM_EPSILON))
         highest = int(np.flatnonzero(self.code.composition).max())
-        return mean + scale * (highest - self.silence - mean_end)
+        return mean + scale * (highest - self.inhibition - mean_end)
 
     def criterion(self) -> bool:
         """(6.1), without epsilon, for one relation."""
-        places, silence = self.code.length, self.silence
-        mean, square, ratio = self.code.level_sum / places, self.code.squared_norm / places, self.dim / places
-        h, x = mean + 1 / places, square + 1 / places
-        t = (silence - int(np.flatnonzero(self.code.composition).max())) * ratio - silence + h
-        closed = (x - 2 * silence * mean + silence**2) * ratio - (silence - h) ** 2
+        symbols, inhibition = self.code.length, self.inhibition
+        mean, square, ratio = (
+            self.code.level_sum / symbols,
+            self.code.squared_norm / symbols,
+            self.dim / symbols,
+        )
+        h, x = mean + 1 / symbols, square + 1 / symbols
+        t = (inhibition - int(np.flatnonzero(self.code.composition).max())) * ratio - inhibition + h
+        closed = (x - 2 * inhibition * mean + inhibition**2) * ratio - (inhibition - h) ** 2
         return (x * ratio - h**2) * t**2 >= h**2 * closed
 
 
@@ -251,28 +255,28 @@ def test_layer_normalisation_is_the_identity_on_superpositions_of_codewords(chai
 @pytest.mark.parametrize("factor", [2, 2.5, 4, 16])
 @pytest.mark.parametrize("levels", ALPHABETS)
 def test_every_block_stays_closed_where_the_end_is_read_if_there_are_two_relations(levels, factor):
-    for places in LENGTHS:
+    for symbols in LENGTHS:
         for n_relations in RELATIONS[1:]:
             for hops in HOPS:
-                state = ReadState.of(places, levels, n_relations, hops, factor * levels)
-                assert state.highest_closed_place() < 0
+                state = ReadState.of(symbols, levels, n_relations, hops, factor * levels)
+                assert state.highest_closed_symbol() < 0
 
 
 def test_one_relation_of_two_levels_stays_closed_where_the_end_is_read():
-    for places in [*range(2, 60), 127, 500, 5000]:
+    for symbols in [*range(2, 60), 127, 500, 5000]:
         for hops in HOPS:
-            state = ReadState.of(places, 2, 1, hops, 4)
+            state = ReadState.of(symbols, 2, 1, hops, 4)
             assert state.criterion()
-            assert state.highest_closed_place() < 0
+            assert state.highest_closed_symbol() < 0
 
 
 @pytest.mark.parametrize("factor", [2, 3, 8])
 @pytest.mark.parametrize("levels", ALPHABETS)
 def test_one_relation_stays_closed_exactly_where_the_criterion_says(levels, factor):
-    for places in LENGTHS:
+    for symbols in LENGTHS:
         for hops in HOPS:
-            state = ReadState.of(places, levels, 1, hops, factor * levels)
-            highest = state.highest_closed_place()
+            state = ReadState.of(symbols, levels, 1, hops, factor * levels)
+            highest = state.highest_closed_symbol()
             assert state.criterion() == (highest <= 0) or abs(highest) < 1e-3
 
 
@@ -280,7 +284,7 @@ def test_the_criterion_for_one_relation_can_fail_with_many_levels():
     assert not ReadState.of(8, 8, 1, 1, 16).criterion()
     assert not ReadState.of(14, 4, 1, 1, 8).criterion()
     assert not ReadState.of(32, 3, 1, 1, 6).criterion()
-    assert all(ReadState.of(places, 3, 1, 1, 6).criterion() for places in range(2, 32))
+    assert all(ReadState.of(symbols, 3, 1, 1, 6).criterion() for symbols in range(2, 32))
 
 
 @settings(max_examples=25)
@@ -340,18 +344,18 @@ def test_the_stock_rotary_attention_reads_one_place(hops, n_relations):
     expected = best_rotary_angles(len(frequencies), hops)
     np.testing.assert_allclose(frequencies.numpy(), expected, rtol=1e-6)
     prompts = np.full((2, chain.context), chain.vocabulary.end)
-    prompts[1, : chain.relation_places] = chain.vocabulary.relations.start
-    prompts[:, chain.relation_places :] = [[chain.vocabulary.entities.start], [chain.vocabulary.unknown]]
+    prompts[1, : chain.relation_positions] = chain.vocabulary.relations.start
+    prompts[:, chain.relation_positions :] = [[chain.vocabulary.entities.start], [chain.vocabulary.unknown]]
     with torch.inference_mode():
         (attention,) = model(torch.from_numpy(prompts), output_attentions=True).attentions
-    asked = attention[:, 0, chain.relation_places :]
-    torch.testing.assert_close(asked, torch.eye(chain.relation_places, chain.context).expand_as(asked))
+    asked = attention[:, 0, chain.relation_positions :]
+    torch.testing.assert_close(asked, torch.eye(chain.relation_positions, chain.context).expand_as(asked))
 
 
 def end_scales(code: CompositionCode, n_relations: int, dim: int) -> tuple[float, float]:
     """ρ and ρ_f: what the second and the last RMS normalisation do where the end is read."""
-    norm, places = code.squared_norm, code.length
-    closed = norm - 2 * code.level_sum + places
+    norm, symbols = code.squared_norm, code.length
+    closed = norm - 2 * code.level_sum + symbols
     read, end = norm + (n_relations - 1) * closed + 1, n_relations * closed + 1
     epsilon = dim * RMS_EPSILON
     return math.sqrt((read + epsilon) / (end + epsilon)), math.sqrt((read + norm + epsilon) / (end + epsilon))
@@ -359,10 +363,10 @@ def end_scales(code: CompositionCode, n_relations: int, dim: int) -> tuple[float
 
 @pytest.mark.parametrize("levels", ALPHABETS)
 def test_rms_normalisation_keeps_gates_closed_and_raises_the_end_where_the_end_is_read(levels):
-    for places in LENGTHS:
-        code = ReadState.of(places, levels, 1, 1, 0).code
+    for symbols in LENGTHS:
+        code = ReadState.of(symbols, levels, 1, 1, 0).code
         for n_relations in RELATIONS:
-            before, after = end_scales(code, n_relations, (n_relations + 1) * places + 2)
+            before, after = end_scales(code, n_relations, (n_relations + 1) * symbols + 2)
             assert before**2 >= 2 / 3
             assert after >= 1
 
@@ -373,7 +377,7 @@ def test_the_stock_llama_in_float64_is_silent_where_the_end_is_read(table, hops,
     chain = RotaryChain(table, hops, levels=levels)
     model = stock_model(LLAMA, chain, exact_tensors(chain, LLAMA))
     entities = chain.vocabulary.entity_ids(np.arange(-1, chain.n_entities))
-    ends = np.full((len(entities), chain.relation_places), chain.vocabulary.end)
+    ends = np.full((len(entities), chain.relation_positions), chain.vocabulary.end)
     prompts = torch.from_numpy(np.concatenate([ends, entities[:, None]], axis=1))
     with torch.inference_mode():
         scores = model(prompts).logits[:, -1]

@@ -59,7 +59,7 @@ def test_statements_are_numbered_in_order_and_references_lead_somewhere():
     for section, place in (number.split(".") for number in NUMBERS):
         by_section[int(section)].append(int(place))
     assert list(by_section) == sorted(by_section)
-    assert all(places == list(range(1, len(places) + 1)) for places in by_section.values())
+    assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in by_section.values())
     named = re.findall(r"(?:Lemma|Proposition|Theorem|Corollary)\s+(\d\.\d+)", TEXT)
     plural = re.findall(r"(?:Lemmas|Propositions|Theorems)\s+(\d\.\d+)\s+(?:and|to)\s+(\d\.\d+)", TEXT)
     assert {*named, *(number for pair in plural for number in pair)} <= set(NUMBERS)

@@ -71,15 +71,15 @@ def test_recall_and_lead_are_those_of_the_scores_however_they_are_cut(mode, at_o
     examples = Examples.of(TABLE, 2, mode)
     found = recall(model, examples)
     steps = examples.targets.shape[1]
-    leads = np.empty((2, len(examples), steps))
+    margins = np.empty((2, len(examples), steps))
     for place in range(steps):
         ends = examples.tokens[:, : examples.tokens.shape[1] - steps + place + 1]
         scores = model(ends).detach()
         index = examples.targets[None, :, place, None].expand(2, -1, -1)
         gold = scores.gather(2, index)
-        leads[:, :, place] = (gold - scores.scatter(2, index, -torch.inf).amax(2, keepdim=True))[..., 0]
-    assert found.right.tolist() == (leads > 0).all(axis=2).sum(axis=1).tolist()
-    np.testing.assert_allclose(found.margin, leads.min(axis=(1, 2)), rtol=1e-5, atol=1e-5)
+        margins[:, :, place] = (gold - scores.scatter(2, index, -torch.inf).amax(2, keepdim=True))[..., 0]
+    assert found.right.tolist() == (margins > 0).all(axis=2).sum(axis=1).tolist()
+    np.testing.assert_allclose(found.margin, margins.min(axis=(1, 2)), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("steps", [0, 15, 60])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-import specimens
-from georecall.dissection import Specimen
+import known_models
+from georecall.dissection import HeldOutSplit
 from georecall.errors import AnalysisError, UnknownNameError
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections, random_functions
@@ -19,7 +19,7 @@ from georecall.training.trainer import Trainer
 from georecall.transfer.embedding_solvers import METHODS, embedding_solver
 from georecall.transfer.freeze_and_swap import insert_subjects, swap_worlds
 
-CHANCE = 1 / specimens.SUBJECTS
+CHANCE = 1 / known_models.SUBJECTS
 
 
 def open_only_where_positive(model: RecallTransformer) -> RecallTransformer:
@@ -29,10 +29,10 @@ def open_only_where_positive(model: RecallTransformer) -> RecallTransformer:
 
 
 MODELS = {
-    "plain": specimens.one_hop(),
-    "rotated": open_only_where_positive(specimens.rotated(specimens.one_hop())),
+    "plain": known_models.one_hop(),
+    "rotated": open_only_where_positive(known_models.rotated(known_models.one_hop())),
 }
-NOTHING = {"untrained": specimens.untrained(), "key-value": specimens.key_value()}
+NOTHING = {"untrained": known_models.untrained(), "key-value": known_models.key_value()}
 
 
 def part(table: FactTable, rows: slice) -> FactTable:
@@ -42,28 +42,30 @@ def part(table: FactTable, rows: slice) -> FactTable:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_construction_recalls_new_worlds(kind, method):
-    found = swap_worlds(MODELS[kind], specimens.TABLE, method=method, worlds=3)
+    found = swap_worlds(MODELS[kind], known_models.TABLE, method=method, worlds=3)
     assert found.accuracy.worlds.tolist() == [[1.0] * 3]
     assert found.old.values.tolist() == [1.0]
     assert max(found.random.values.max(), found.permuted.values.max()) < 5 * CHANCE
 
 
 def test_a_turned_construction_whose_gates_open_by_rounding_is_written_exactly_by_ridge_only():
-    model = specimens.rotated(specimens.one_hop())
-    assert swap_worlds(model, specimens.TABLE, method="ridge").accuracy.worlds.min() == 1
-    assert 0.5 < swap_worlds(model, specimens.TABLE, method="selector").accuracy.worlds.max() < 1
+    model = known_models.rotated(known_models.one_hop())
+    assert swap_worlds(model, known_models.TABLE, method="ridge").accuracy.worlds.min() == 1
+    assert 0.5 < swap_worlds(model, known_models.TABLE, method="selector").accuracy.worlds.max() < 1
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", NOTHING)
 def test_a_model_without_selectors_recalls_next_to_nothing(kind, method):
-    found = swap_worlds(NOTHING[kind], specimens.TABLE, method=method, worlds=2)
+    found = swap_worlds(NOTHING[kind], known_models.TABLE, method=method, worlds=2)
     assert found.accuracy.worlds.max() < 8 * CHANCE
 
 
 def test_embeddings_of_other_subjects_mislead_the_ridge_solver_and_not_the_selector_solver():
-    shuffled = specimens.with_shuffled_subjects(specimens.one_hop())
-    ridge, selector = (swap_worlds(shuffled, specimens.TABLE, method=method, worlds=2) for method in METHODS)
+    shuffled = known_models.with_shuffled_subjects(known_models.one_hop())
+    ridge, selector = (
+        swap_worlds(shuffled, known_models.TABLE, method=method, worlds=2) for method in METHODS
+    )
     assert ridge.accuracy.worlds.max() < 5 * CHANCE
     assert selector.accuracy.worlds.min() == 1
     assert ridge.old.values.max() < 5 * CHANCE
@@ -71,16 +73,16 @@ def test_embeddings_of_other_subjects_mislead_the_ridge_solver_and_not_the_selec
 
 @pytest.mark.parametrize("method", METHODS)
 def test_all_parameters_are_bit_equal_after_a_swap_and_an_insertion(method):
-    model = specimens.untrained(attention="learned", residual=True, attribute_dim=20)
+    model = known_models.untrained(attention="learned", residual=True, attribute_dim=20)
     bits = [parameter.detach().clone() for parameter in model.parameters()]
-    swap_worlds(model, specimens.TABLE, method=method, worlds=1)
-    insert_subjects(model, specimens.TABLE, FactTable.from_facts([("new", "r0", "x1")]), method=method)
+    swap_worlds(model, known_models.TABLE, method=method, worlds=1)
+    insert_subjects(model, known_models.TABLE, FactTable.from_facts([("new", "r0", "x1")]), method=method)
     assert all(torch.equal(old, new) for old, new in zip(bits, model.parameters(), strict=True))
 
 
 def test_new_worlds_are_bijections_and_others_for_every_seed():
     found = [
-        swap_worlds(specimens.untrained(), specimens.TABLE, worlds=2, seed=seed).to_dict()
+        swap_worlds(known_models.untrained(), known_models.TABLE, worlds=2, seed=seed).to_dict()
         for seed in (0, 0, 1)
     ]
     assert found[0] == found[1]
@@ -89,13 +91,13 @@ def test_new_worlds_are_bijections_and_others_for_every_seed():
 
 
 def test_interference_is_the_sum_of_the_effective_ranks_over_the_dimension():
-    found = swap_worlds(specimens.untrained(), specimens.TABLE, worlds=1)
+    found = swap_worlds(known_models.untrained(), known_models.TABLE, worlds=1)
     assert found.ranks.values.shape == (3, 3)
     np.testing.assert_allclose(found.interference.values, found.ranks.values.sum(axis=1) / 20)
-    places = specimens.one_hop().unembedding.shape[2]
-    ranks = swap_worlds(specimens.one_hop(), specimens.TABLE, worlds=1).ranks.values
-    assert (ranks < places).all()
-    assert (ranks > 0.9 * (places - 1)).all()
+    symbols = known_models.one_hop().unembedding.shape[2]
+    ranks = swap_worlds(known_models.one_hop(), known_models.TABLE, worlds=1).ranks.values
+    assert (ranks < symbols).all()
+    assert (ranks > 0.9 * (symbols - 1)).all()
 
 
 def test_a_trained_model_of_low_rank_recalls_new_worlds_far_above_controls():
@@ -118,7 +120,7 @@ def test_a_trained_model_of_low_rank_recalls_new_worlds_far_above_controls():
 def test_new_subjects_are_inserted_into_a_construction_with_many_to_one_and_missing_facts(attributes, turn):
     table = random_functions(128, 3, attributes, rng=np.random.default_rng(3), missing=0.15)
     old, new = part(table, slice(96)), part(table, slice(96, 128))
-    model = specimens.rotated(specimens.one_hop(old)) if turn else specimens.one_hop(old)
+    model = known_models.rotated(known_models.one_hop(old)) if turn else known_models.one_hop(old)
     found = insert_subjects(model, old, new)
     assert found.accuracy.values.tolist() == [1.0]
     assert found.random.values.max() < 0.4
@@ -134,7 +136,7 @@ def test_relations_are_found_by_name_and_attributes_without_an_old_answer_are_le
     new = FactTable.from_facts(
         [("t", "b", "b2"), ("t", "a", "b1"), ("u", "b", "elsewhere"), ("u", "a", "a0")]
     )
-    found = insert_subjects(specimens.one_hop(old), old, new)
+    found = insert_subjects(known_models.one_hop(old), old, new)
     assert (found.facts, found.left_out, found.accuracy.values.tolist()) == (2, 2, [1.0])
     assert found.majority == 0.5
 
@@ -142,7 +144,7 @@ def test_relations_are_found_by_name_and_attributes_without_an_old_answer_are_le
 def test_answers_about_a_new_subject_do_not_depend_on_the_others_inserted():
     table = random_functions(128, 3, 40, rng=np.random.default_rng(3))
     old, new = part(table, slice(96)), part(table, slice(96, 128))
-    model = specimens.untrained(table=old, members=1)
+    model = known_models.untrained(table=old, members=1)
     shares = []
     for row in range(96, 128):
         one = insert_subjects(model, old, part(table, slice(row, row + 1)), method="selector")
@@ -153,31 +155,31 @@ def test_answers_about_a_new_subject_do_not_depend_on_the_others_inserted():
 
 
 def test_inserted_rows_leave_the_scores_of_old_subjects_bit_equal():
-    model = specimens.untrained(members=1)
-    (member,) = Specimen.of(model, specimens.TABLE, seed=0).members("", no_progress)
-    rows = member.tensor(embedding_solver("ridge", member).solve(specimens.TABLE.answers[[5, 9]]))
+    model = known_models.untrained(members=1)
+    (member,) = HeldOutSplit.of(model, known_models.TABLE, seed=0).members("", no_progress)
+    rows = member.tensor(embedding_solver("ridge", member).solve(known_models.TABLE.answers[[5, 9]]))
     larger = copy.deepcopy(model)
     larger.embedding[0] = torch.nn.Parameter(torch.cat([model.embedding[0], rows[None]], dim=1))
-    old = torch.cartesian_prod(torch.arange(3), torch.arange(specimens.SUBJECTS))
-    before = model(old + torch.tensor([specimens.SUBJECTS, 0]))
-    assert torch.equal(before, larger(old + torch.tensor([specimens.SUBJECTS + 2, 0])))
+    old = torch.cartesian_prod(torch.arange(3), torch.arange(known_models.SUBJECTS))
+    before = model(old + torch.tensor([known_models.SUBJECTS, 0]))
+    assert torch.equal(before, larger(old + torch.tensor([known_models.SUBJECTS + 2, 0])))
 
 
 def test_a_model_that_is_not_finite_is_refused():
-    model = specimens.untrained()
+    model = known_models.untrained()
     model.layers[0].w2.data[1, 0, 0] = torch.nan
     with pytest.raises(AnalysisError, match=r"NaN or infinity in layers\.0\.w2 of member 1"):
-        swap_worlds(model, specimens.TABLE)
+        swap_worlds(model, known_models.TABLE)
 
 
 def test_a_world_that_is_no_bijection_is_not_swapped():
     fewer = random_functions(16, 2, 9, rng=np.random.default_rng(0))
     with pytest.raises(AnalysisError, match="as many attributes as its 16 subjects, got 9"):
-        swap_worlds(specimens.one_hop(fewer), fewer)
+        swap_worlds(known_models.one_hop(fewer), fewer)
     for missing in (0.0, 0.1):
         other = random_functions(16, 2, 16, rng=np.random.default_rng(0), missing=missing)
         with pytest.raises(AnalysisError, match="relation 'r0' does not give every attribute to one subject"):
-            swap_worlds(specimens.one_hop(other), other)
+            swap_worlds(known_models.one_hop(other), other)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_a_world_that_is_no_bijection_is_not_swapped():
 )
 def test_what_cannot_be_swapped_is_refused(options, says):
     with pytest.raises(AnalysisError, match=says):
-        swap_worlds(specimens.untrained(), specimens.TABLE, **options)
+        swap_worlds(known_models.untrained(), known_models.TABLE, **options)
 
 
 @pytest.mark.parametrize(
@@ -210,10 +212,10 @@ def test_what_cannot_be_swapped_is_refused(options, says):
 )
 def test_new_subjects_that_cannot_be_inserted_are_refused(facts, error, says):
     with pytest.raises(error, match=says):
-        insert_subjects(specimens.untrained(), specimens.TABLE, FactTable.from_facts(facts))
+        insert_subjects(known_models.untrained(), known_models.TABLE, FactTable.from_facts(facts))
 
 
 def test_an_unknown_method_of_insertion_is_refused():
     new = FactTable.from_facts([("new", "r0", "x1")])
     with pytest.raises(AnalysisError, match="among ridge, selector"):
-        insert_subjects(specimens.untrained(), specimens.TABLE, new, method="lasso")
+        insert_subjects(known_models.untrained(), known_models.TABLE, new, method="lasso")

@@ -1,7 +1,7 @@
 """The claims that `georecall reproduce` settles, each in a file of its own."""
 
 from georecall.claims.claim import PRESETS, Claim, Outcome, Preset
-from georecall.claims.registry import CLAIMS, find_claims, reproduce, select, standings
+from georecall.claims.registry import CLAIMS, find_claims, reproduce, select, settled_outcomes
 
 __all__ = [
     "CLAIMS",
@@ -12,5 +12,5 @@ __all__ = [
     "find_claims",
     "reproduce",
     "select",
-    "standings",
+    "settled_outcomes",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from altair.typing import ChartType
 
 from georecall.claims.judgement import Judgement, Verdict
-from georecall.claims.status import CellStanding, State, cell_standings
+from georecall.claims.status import CellStatus, State, cell_statuses
 from georecall.progress import Progress
 from georecall.sweeps import Cell, Engine, Measured, run_sweep
 
@@ -28,7 +28,7 @@ class Time(NamedTuple):
 
 
 def nothing() -> str | None:
-    """What a claim lacks that can be measured anywhere."""
+    """Of a claim that can be measured anywhere."""
     return None
 
 
@@ -41,8 +41,8 @@ class Claim:
     """A statement that cells can settle; `source` says whose it is, the paper's or ours.
 
     `figure` is made of the results and a line that says what it is of; None if they cannot be drawn. `times` are what
-    measuring takes. `lacks` says what is missing on this machine to measure the cells, such as a package; listing them
-    needs nothing.
+    measuring takes. `missing` says what cannot be had on this machine that measuring needs, such as a package; listing
+    the cells needs nothing.
     """
 
     id: str
@@ -53,10 +53,10 @@ class Claim:
     judge: Callable[[Sequence[Measured[Any, Any]]], Judgement]
     figure: Callable[[Sequence[Measured[Any, Any]], str], ChartType | None] = no_figure
     times: Mapping[Preset, Time] = field(default_factory=dict)
-    lacks: Callable[[], str | None] = nothing
+    missing: Callable[[], str | None] = nothing
 
     @property
-    def place(self) -> tuple[int, str, int]:
+    def order(self) -> tuple[int, str, int]:
         """Where it stands among all: by family, then by number."""
         family, number = self.id[:1], self.id[1:]
         known = list(FAMILIES)
@@ -69,7 +69,7 @@ class Claim:
     def measure(
         self, preset: Preset, root: Path, progress: Progress, *, engine: Engine, retry_failed: bool = False
     ) -> None:
-        """Measure the cells that are not measured yet; the claim must lack nothing here.
+        """Measure the cells that are not measured yet; nothing must be missing here.
 
         Raises:
             FolderError: a file of a cell is damaged.
@@ -77,24 +77,24 @@ class Claim:
         cells = self.cells(preset)
         run_sweep(cells, root, engine=engine, progress=progress, retry_failed=retry_failed, task=self.id)
 
-    def standing(self, preset: Preset, root: Path) -> "Outcome":
+    def outcome(self, preset: Preset, root: Path) -> "Outcome":
         """Judge from the results on disk whose config is the present one, and measure nothing.
 
         Raises:
             FolderError: a file of a cell is damaged.
         """
-        cells = cell_standings(self.cells(preset), root)
+        cells = cell_statuses(self.cells(preset), root)
         found = tuple(cell.measured for cell in cells if cell.measured is not None)
         results = found if len(found) == len(cells) else ()
         judgement = self.judge(results) if results else self._unjudged(cells, root)
         return Outcome(claim=self, preset=preset, judgement=judgement, results=results, cells=cells)
 
-    def _unjudged(self, cells: Sequence[CellStanding], root: Path) -> Judgement:
-        """What is said of a claim that lacks results."""
+    def _unjudged(self, cells: Sequence[CellStatus], root: Path) -> Judgement:
+        """What is said of a claim without all its results."""
         failures = [cell.failure for cell in cells if cell.failure is not None]
         measured = sum(cell.state == "measured" for cell in cells)
         if len(failures) + measured < len(cells) or not failures:
-            reason = self.lacks()
+            reason = self.missing()
             if reason is not None:
                 return Judgement.saying("skipped", reason)
             said = f"{measured} of {len(cells)} cells are measured"
@@ -114,7 +114,7 @@ class Outcome:
     preset: str
     judgement: Judgement
     results: tuple[Measured[Any, Any], ...] = ()
-    cells: tuple[CellStanding, ...] = ()
+    cells: tuple[CellStatus, ...] = ()
 
     @property
     def id(self) -> str:

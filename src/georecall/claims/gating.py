@@ -31,13 +31,13 @@ def look(found: Dissection) -> Finding:
         and (gap_at_random <= MOST_RANDOM_GAP * gap).all()
     )
     ends = float(left_at_random.min()), float(left_at_random.max())
-    random = Quantity(name="with as many random units silenced, least and most", value=ends)
+    random = Quantity(name="with as many random units ablated, least and most", value=ends)
     return Finding(
         met=bool(met),
         quantities=(
             Quantity(name="recall intact at least", value=float(intact.min())),
             Quantity(
-                name="of the relation whose units are silenced at most",
+                name="of the relation whose units are ablated at most",
                 value=float(left.max()),
                 controls=(random,),
             ),
@@ -67,7 +67,7 @@ C6 = Claim(
     cells=cells,
     judge=judge_by(look, key),
     figure=drawn(
-        lambda found, names: ablation_figure(found.result(Ablation), names), title="Hidden units silenced"
+        lambda found, names: ablation_figure(found.result(Ablation), names), title="Hidden units ablated"
     ),
     times=TIMES,
 )

@@ -8,7 +8,7 @@ from georecall.claims.claim import Claim
 from georecall.claims.judgement import Finding, Judgement
 from georecall.claims.probed import SOURCE, TIMES, Table, cells, figure_of, judgement, table_of
 from georecall.figures.probing import layers_figure
-from georecall.language_models.packaged_model import lacks_packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model
 from georecall.probing.evidence import Evidence
 from georecall.statistics.quantities import Quantity
 from georecall.statistics.wording import layers_text
@@ -70,5 +70,5 @@ L1 = Claim(
     judge=judge,
     figure=figure,
     times=TIMES,
-    lacks=lacks_packaged_model,
+    missing=missing_packaged_model,
 )

@@ -16,7 +16,7 @@ from georecall.figures.lines import lines, logarithmic
 from georecall.memory import FactMemory
 from georecall.models.architectures import ARCHITECTURES
 from georecall.models.dtypes import DTYPES
-from georecall.models.exhaustive import exhaust
+from georecall.models.exhaustive import evaluate_exhaustively
 from georecall.models.generation import generate_paths
 from georecall.progress import Progress
 from georecall.records import Record
@@ -54,7 +54,9 @@ class OneHopCell(Cell[OneHopResult]):
         """Ask all N·R facts."""
         table = random_bijections(self.n_subjects, self.n_relations, rng=np.random.default_rng(self.seed))
         one_hop = OneHop(table, levels=self.levels)
-        found = {name: exhaust(one_hop, dtype, progress=progress) for name, dtype in DTYPES.items()}
+        found = {
+            name: evaluate_exhaustively(one_hop, dtype, progress=progress) for name, dtype in DTYPES.items()
+        }
         return OneHopResult(
             facts=table.n_facts,
             dim=one_hop.layout.dim,

@@ -11,7 +11,7 @@ from georecall.claims.claim import Preset, Time
 from georecall.claims.judgement import Finding, Judgement, Verdict
 from georecall.figures.dissection import framed, headed
 from georecall.language_models.packaged_model import NAME, VERSION, packaged_model
-from georecall.probing import Findings, LanguageModel, analyse, load_example, read_model
+from georecall.probing import Findings, LanguageModel, analyse, load_example, read_hidden_states
 from georecall.probing.examples import EXAMPLES, Example
 from georecall.progress import Progress
 from georecall.records import Record
@@ -55,7 +55,7 @@ class ProbeCell(Cell[ProbeResult]):
         """Read the states after every `layer_step`-th block, and analyse them."""
         lm = _model()
         table, templates = load_example(self.example)
-        reading = read_model(
+        hidden = read_hidden_states(
             lm,
             table,
             templates.subject,
@@ -64,7 +64,7 @@ class ProbeCell(Cell[ProbeResult]):
             progress=progress,
         )
         found = analyse(
-            reading, table, folds=self.folds, shuffles=self.shuffles, seed=self.seed, progress=progress
+            hidden, table, folds=self.folds, shuffles=self.shuffles, seed=self.seed, progress=progress
         )
         return ProbeResult(
             digest=lm.digest,

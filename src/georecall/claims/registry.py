@@ -29,7 +29,7 @@ def find_claims() -> tuple[Claim, ...]:
     found = {
         id(value): value for module in modules for value in vars(module).values() if isinstance(value, Claim)
     }
-    claims = sorted(found.values(), key=lambda claim: claim.place)
+    claims = sorted(found.values(), key=lambda claim: claim.order)
     for one, other in pairwise(claims):
         if one.id == other.id:
             raise GeorecallError(f"expected one claim of each id, got two of {one.id}")
@@ -78,24 +78,24 @@ def reproduce(
 ) -> list[Outcome]:
     """Measure what the claims lack at one size, serially if no engine is given; then say how all claims stand.
 
-    Cells go to `folder`; those that are finished there are kept. A claim that lacks something here is left out.
+    Cells go to `folder`; those that are finished there are kept. A claim with something missing here is left out.
 
     Raises:
         GeorecallError: the preset is not one of `PRESETS`.
         FolderError: a file of a cell is damaged.
     """
     size, root = checked_preset(preset), folder / CELLS
-    able = [claim for claim in claims if claim.lacks() is None]
+    able = [claim for claim in claims if claim.missing() is None]
     heard = TotalProgress(progress, expectations(able, size, root, retry_failed=retry_failed))
     for claim in able:
         claim.measure(size, root, heard, engine=engine or SerialEngine(), retry_failed=retry_failed)
-    return standings(size, folder)
+    return settled_outcomes(size, folder)
 
 
-def standings(preset: str, folder: Path) -> list[Outcome]:
-    """How every claim stands at one size by the cells in `folder`; nothing is measured.
+def settled_outcomes(preset: str, folder: Path) -> list[Outcome]:
+    """Every claim as settled at one size by the cells in `folder`; nothing is measured.
 
     Raises as `reproduce`.
     """
     size = checked_preset(preset)
-    return [claim.standing(size, folder / CELLS) for claim in CLAIMS]
+    return [claim.outcome(size, folder / CELLS) for claim in CLAIMS]

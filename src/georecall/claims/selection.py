@@ -6,7 +6,7 @@ from georecall.claims.claim import Claim
 from georecall.claims.dissected import SOURCE, TIMES, cells, drawn, judge_by, others
 from georecall.claims.judgement import Finding
 from georecall.dissection import Dissection
-from georecall.dissection.swap import Outcome, Swap
+from georecall.dissection.swap import AnswerRates, Swap
 from georecall.figures.dissection import dose_figure, swap_figure
 from georecall.statistics.quantities import Quantity
 
@@ -41,7 +41,7 @@ def key(judged: Sequence[Dissection]) -> str:
     return f"follows in ≥ {follow:.3f}, others stay in ≥ {stay:.3f}"
 
 
-def _least(swap: Outcome) -> tuple[float, float]:
+def _least(swap: AnswerRates) -> tuple[float, float]:
     """Over the relations, how often the answer follows, and the others stay; all that there are, if there is one."""
     stay = 1.0 if swap.stay is None else float(swap.stay.mean.min())
     return float(swap.follow.mean.min()), stay

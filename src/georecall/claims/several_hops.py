@@ -16,7 +16,7 @@ from georecall.facts.worlds import random_bijections
 from georecall.figures.capacity import TICKS
 from georecall.figures.lines import lines, logarithmic, ordinal
 from georecall.models.dtypes import DTYPES
-from georecall.models.exhaustive import exhaust
+from georecall.models.exhaustive import evaluate_exhaustively
 from georecall.models.recall import RecallTransformer
 from georecall.progress import Progress
 from georecall.records import Record
@@ -59,7 +59,7 @@ class BuiltSize(Record):
 
 
 class PredictedSize(BuiltSize):
-    """The same as predicted, for a code of so many places."""
+    """The same as predicted, for a code of so many symbols."""
 
     code_length: int
 
@@ -93,7 +93,7 @@ class SeveralHopsCell(Cell[SeveralHopsResult]):
         """Build, count, and ask everything."""
         table = random_bijections(self.n_subjects, self.n_relations, rng=np.random.default_rng(self.seed))
         construction = CONSTRUCTIONS[self.kind](table, hops=self.hops)
-        found = exhaust(construction, DTYPES["float32"], progress=progress)
+        found = evaluate_exhaustively(construction, DTYPES["float32"], progress=progress)
         return SeveralHopsResult(
             **vars(found),
             predicted=PredictedSize(**vars(construction.size)),

@@ -1,4 +1,4 @@
-"""How the cells of a claim stand on disk: measured, failed or missing, and with which version of georecall."""
+"""The status of a claim's cells on disk: measured, failed or missing, and with which version of georecall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ NOT_RECORDED = "not recorded"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellStanding:
+class CellStatus:
     """A cell with what is on disk for its present config: a result, a failure, or neither."""
 
     cell: Cell
@@ -38,18 +38,18 @@ class CellStanding:
         return self.environment.get("georecall", NOT_RECORDED)
 
 
-def cell_standings(cells: Sequence[Cell], root: Path) -> tuple[CellStanding, ...]:
+def cell_statuses(cells: Sequence[Cell], root: Path) -> tuple[CellStatus, ...]:
     """What is on disk for each cell; an old result has another config or revision, so another folder.
 
     Raises:
         FolderError: a file of a cell is damaged.
     """
-    return tuple(_standing(cell, root) for cell in cells)
+    return tuple(_status(cell, root) for cell in cells)
 
 
-def _standing(cell: Cell, root: Path) -> CellStanding:
+def _status(cell: Cell, root: Path) -> CellStatus:
     if cell.is_measured(root):
-        return CellStanding(cell=cell, measured=cell.measured_in(root))
+        return CellStatus(cell=cell, measured=cell.measured_in(root))
     if has_failed(cell, root):
-        return CellStanding(cell=cell, failure=read_failure(root / cell.folder_name, cell.config))
-    return CellStanding(cell=cell)
+        return CellStatus(cell=cell, failure=read_failure(root / cell.folder_name, cell.config))
+    return CellStatus(cell=cell)

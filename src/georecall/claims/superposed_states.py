@@ -8,7 +8,7 @@ from georecall.claims.claim import Claim
 from georecall.claims.judgement import Finding, Judgement
 from georecall.claims.probed import SOURCE, TIMES, Table, cells, figure_of, judgement, table_of
 from georecall.figures.probing import superposed_states_figure
-from georecall.language_models.packaged_model import lacks_packaged_model
+from georecall.language_models.packaged_model import missing_packaged_model
 from georecall.probing.joint_fit import JointFit
 from georecall.statistics.quantities import Quantity
 
@@ -85,5 +85,5 @@ L2 = Claim(
     judge=judge,
     figure=figure,
     times=TIMES,
-    lacks=lacks_packaged_model,
+    missing=missing_packaged_model,
 )

@@ -61,7 +61,7 @@ def run(
         check_target(output, kind=ANALYSIS, replace=True)
 
     from georecall.dissection import dissect
-    from georecall.dissection.specimen import HELD_OUT
+    from georecall.dissection.held_out_split import HELD_OUT
     from georecall.training.runs import load_run
 
     names = _analyses(only)

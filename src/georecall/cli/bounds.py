@@ -21,7 +21,7 @@ from georecall.figures.numbers import bits_text, bytes_text, count_text
 if TYPE_CHECKING:
     from georecall.constructions.budget import MemoryNeed
     from georecall.theory.bounds import LowerBound
-    from georecall.theory.comparison import Comparison, Kind, SmallestModel
+    from georecall.theory.size_comparison import Kind, SizeComparison, SmallestModel
 
 
 def run(
@@ -44,7 +44,7 @@ def run(
     Example: `georecall bounds --subjects 4096 --relations 16 --hops 3 --plot bounds.html`
     """
     from georecall.constructions.budget import memory_need
-    from georecall.theory.comparison import smallest_models
+    from georecall.theory.size_comparison import smallest_models
 
     if plot is not None:
         from georecall.figures.saving import check_figure_path
@@ -65,16 +65,16 @@ def run(
         print_note(f"wrote {plot}")
 
 
-def _draw(asked: "Comparison", path: Path) -> None:
+def _draw(asked: "SizeComparison", path: Path) -> None:
     from georecall.figures.saving import save_figure
     from georecall.figures.theme import dimension_figure
-    from georecall.theory.comparison import along_hops, along_subjects
+    from georecall.theory.size_comparison import along_hops, along_subjects
 
     figure = dimension_figure(asked, by_hops=along_hops(asked), by_subjects=along_subjects(asked))
     save_figure(figure, path)
 
 
-def _print_bounds(found: "Comparison") -> None:
+def _print_bounds(found: "SizeComparison") -> None:
     parameters = f"P = {count_text(found.other_parameters)} outside the subject embeddings"
     print_line(Styled(f"Lower bounds at {bits_text(found.bits)} a parameter, with {parameters}", "bold"))
     chains = "1 hop" if found.hops == 1 else f"{found.hops} hops"
@@ -95,7 +95,7 @@ def _bound(bound: "LowerBound") -> str:
     )
 
 
-def _tree_bound(found: "Comparison") -> str:
+def _tree_bound(found: "SizeComparison") -> str:
     bound = found.no_cot
     if bound.subjects == 0:
         return "nothing is proved: no tree of questions fits on half of the subjects"
@@ -105,7 +105,7 @@ def _tree_bound(found: "Comparison") -> str:
     return f"{_bound(bound)}, along {shape}"
 
 
-def _print_models(found: "Comparison") -> None:
+def _print_models(found: "SizeComparison") -> None:
     print_heading("Sizes of the constructions")
     print_table(
         ("kind", "d", "width", "layers", "parameters", f"bytes at {bits_text(found.bits)}"),

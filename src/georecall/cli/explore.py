@@ -46,21 +46,21 @@ def run(
 
 
 def _export(folder: Path, member: int | None, path: Path, force: bool) -> None:
-    from georecall.explorer.opening import open_exhibit
+    from georecall.explorer.opening import open_view
     from georecall.explorer.page import export_page
     from georecall.storage.files import check_file
 
     check_file(path, replace=force)
-    export_page(open_exhibit(folder, member=member), path, replace=force)
+    export_page(open_view(folder, member=member), path, replace=force)
     print_pairs({"wrote": path, "bytes": f"{path.stat().st_size:,}"})
 
 
 def _serve(folder: Path, member: int | None, port: int, open_browser: bool) -> None:
     """Serve until Ctrl-C."""
-    from georecall.explorer.opening import open_exhibit
+    from georecall.explorer.opening import open_view
     from georecall.explorer.server import ExplorerServer
 
-    with ExplorerServer(open_exhibit(folder, member=member), port=port) as server:
+    with ExplorerServer(open_view(folder, member=member), port=port) as server:
         print_line(f"{server.url} (Ctrl-C ends)")
         if open_browser:
             webbrowser.open(server.url)

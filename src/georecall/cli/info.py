@@ -22,7 +22,7 @@ def run(memory: MemoryArgument, json: JsonOption = False) -> None:
             "hops": f"up to {info.hops}",
             "architecture": info.architecture
             + ("" if info.rotation is None else f", rotated (seed {info.rotation})"),
-            "d": f"{info.dim}, with {info.relations} blocks of {info.code_length} places",
+            "d": f"{info.dim}, with {info.relations} blocks of {info.code_length} symbols",
             "width": info.width,
             "parameters": f"{info.parameters:,}",
             "bits a fact": f"{info.bits_per_fact:.2f}, bound {info.bound_bits_per_fact:.2f}",

@@ -166,12 +166,12 @@ def _table(
 def _model(model: str | None, gguf: Path | None, *, dtype: str, device: str) -> "LanguageModel":
     """The model that was asked for, or the packaged one."""
     from georecall.errors import MissingPackageError
-    from georecall.language_models.packaged_model import lacks_packaged_model, packaged_model
+    from georecall.language_models.packaged_model import missing_packaged_model, packaged_model
     from georecall.probing import LanguageModel
 
     if model is None and gguf is None:
-        if lacks := lacks_packaged_model():
-            raise MissingPackageError(f"expected --model or --gguf, as {lacks}")
+        if missing := missing_packaged_model():
+            raise MissingPackageError(f"expected --model or --gguf, as {missing}")
         gguf = packaged_model()
     return LanguageModel.load(model, gguf=gguf, dtype=dtype, device=device)
 

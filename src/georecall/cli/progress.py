@@ -44,14 +44,14 @@ class ProgressLines:
     """Prints, at most once a minute, how far everything is that is not at its end."""
 
     def __init__(self) -> None:
-        self._standing: dict[str, str] = {}
+        self._unfinished: dict[str, str] = {}
         self._printed = time.monotonic()
 
     def __call__(self, task: str, done: int, total: int, note: str = "") -> None:
         """Take note, and print if a minute has passed."""
-        self._standing.pop(task, None)
+        self._unfinished.pop(task, None)
         if done < total:
-            self._standing[task] = f"{task} {done:,} of {total:,}" + (f" ({note})" if note else "")
-        if self._standing and (now := time.monotonic()) - self._printed >= SECONDS_BETWEEN_LINES:
+            self._unfinished[task] = f"{task} {done:,} of {total:,}" + (f" ({note})" if note else "")
+        if self._unfinished and (now := time.monotonic()) - self._printed >= SECONDS_BETWEEN_LINES:
             self._printed = now
-            print_line("; ".join(self._standing.values()), to=err)
+            print_line("; ".join(self._unfinished.values()), to=err)

@@ -68,7 +68,7 @@ def run(
 
     Example: `georecall reproduce --preset quick --claims K1,K4 -o report/`
     """
-    from georecall.claims import reproduce, select, standings
+    from georecall.claims import reproduce, select, settled_outcomes
     from georecall.claims.registry import CELLS
     from georecall.report.writing import PAGE, REPORT, write_report
     from georecall.storage.folders import check_target
@@ -88,7 +88,7 @@ def run(
     try:
         with progress_bars() as progress:
             outcomes = (
-                standings(preset, output)
+                settled_outcomes(preset, output)
                 if plot_only
                 else reproduce(
                     chosen, preset, output, progress, engine=chosen_engine, retry_failed=retry_failed
@@ -128,7 +128,7 @@ def _show_one(claims: tuple["Claim", ...], preset: str, folder: Path, *, json: b
     if len(claims) != 1:
         raise GeorecallError(f"expected one claim to show, got {len(claims)}")
     (claim,) = claims
-    outcome = claim.standing(checked_preset(preset), folder / CELLS)
+    outcome = claim.outcome(checked_preset(preset), folder / CELLS)
     if json:
         print_json(outcome.to_dict())
         return
@@ -196,7 +196,7 @@ def _listed(
             "done": expected.done,
             "minutes": minutes(expected),
             "how": expected.how,
-            "lacks": claim.lacks(),
+            "lacks": claim.missing(),
         }
         for claim, expected in zip(claims, expectations(claims, size, folder / CELLS), strict=True)
     ]

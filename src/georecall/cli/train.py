@@ -64,7 +64,7 @@ def run(
     steps: Annotated[int, typer.Option(help="Length of the schedule.")] = 2000,
     batch: Annotated[int, typer.Option(help="Questions a step.")] = 512,
     margin: Annotated[
-        str, typer.Option(help="Least lead of all answers at which training stops early, or never.")
+        str, typer.Option(help="Least margin of all answers at which training stops early, or never.")
     ] = "0",
     check_every: Annotated[int, typer.Option(help="Steps between two looks at all facts.")] = 50,
     held_out: Annotated[
@@ -195,10 +195,10 @@ def _show(folder: Path, json: bool) -> None:
         print_json(found | {"folder": str(folder)})
         return
     last = found["last"]
-    columns = ["learning rate", "seed", "loss", "recall", "least lead"]
+    columns = ["learning rate", "seed", "loss", "recall", "least margin"]
     rows = [
-        [member["learning_rate"], member["seed"], _number(loss, 4), f"{share:.4%}", _number(lead, 3)]
-        for member, loss, share, lead in zip(
+        [member["learning_rate"], member["seed"], _number(loss, 4), f"{share:.4%}", _number(margin, 3)]
+        for member, loss, share, margin in zip(
             found["members"], last["loss"], last["recall"], last["margin"], strict=True
         )
     ]

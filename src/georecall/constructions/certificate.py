@@ -1,6 +1,6 @@
 """What is certified of a chain-of-thought model: the least margin of every step, and how it is known.
 
-The subject enters a hidden unit through one place of one block, so a unit has as many values as there are
+The subject enters a hidden unit through one symbol of one block, so a unit has as many values as there are
 levels and states of its gate, whatever the number of facts. What a number format makes of them is worked out,
 for every order in which a kernel may add up, and measured by running the real model on a few *witnesses*. The
 worse of the two gives a margin for every fact (docs/theory.md §4).
@@ -28,7 +28,7 @@ Basis = Literal["proved", "asked", "sampled"]
 class Errors:
     """How far the states of a model may be from those of the construction, at any step.
 
-    `deviation` is the largest distance of an output place from the level it should hold where a relation is
+    `deviation` is the largest distance of an output symbol from the level it should hold where a relation is
     read, `leak` the largest output where every block should be inhibited. The end token takes its score from
     the constant direction: `constant_read` is the largest value there where a relation is read, `constant_end`
     the least where the end is.
@@ -56,7 +56,7 @@ class Certificate:
     `basis` says how: "proved" for every fact and chain, from the errors that the format can make and those of
     the witnesses; "asked" if the memory is rotated, so that nothing can be proved from a few states, but every
     entity was asked every relation, and the end, at every step; "sampled" if that would take too long, and only
-    `asked` of the `steps` that there are were tried. `margin` is the least lead of the right token over any other.
+    `asked` of the `steps` that there are were tried. `margin` is the least margin of the right token over any other.
     """
 
     dtype: str
@@ -92,35 +92,35 @@ class Certificate:
 class Witnesses:
     """Prompts that bring every hidden unit to every value it can take, and what they must give at each step.
 
-    A prompt is P relation places, then K + 1 times a witness: step i reads place i, so one prompt checks every
-    step at once. `silent` marks the steps that read ␃, `expected` holds the output places at each step.
+    A prompt is P relation positions, then K + 1 times a witness: step i reads position i, so one prompt checks every
+    step at once. `silent` marks the steps that read ␃, `expected` holds the output symbols at each step.
     """
 
     embedding: Float64[np.ndarray, "vocabulary dim"]
     tokens: Int64[np.ndarray, "prompts context"]
-    expected: Float64[np.ndarray, "prompts steps places"]
+    expected: Float64[np.ndarray, "prompts steps symbols"]
     silent: Bool[np.ndarray, "prompts steps"]
 
 
 def witnesses(chain: Chain) -> Witnesses:
     """The witness subjects of a construction and the outputs that they must give.
 
-    The subjects bring every level to every place of all blocks; the relations are the first and the last, as the
+    The subjects bring every level to every symbol of all blocks; the relations are the first and the last, as the
     others differ from these by the order of coordinates alone. Prompts of two kinds: for every witness, each
-    relation (or ␃) at all places; and for the first witness, each relation at one place with another at all
-    others, so that a glance at a wrong place shows.
+    relation (or ␃) at all positions; and for the first witness, each relation at one position with another at all
+    others, so that a glance at a wrong position shows.
     """
     shifts = _covering_shifts(chain)
     controls = chain.control_rows()
     choices = np.array([*sorted({0, chain.n_relations - 1}), -1])
-    n_asked, places = len(choices), chain.relation_places
-    same = np.tile(np.arange(n_asked)[:, None], (len(shifts), places))
-    single = (np.arange(n_asked)[:, None, None] + 1 - np.eye(places, dtype=np.int64)) % n_asked
-    relations = choices[np.concatenate([same, single.reshape(-1, places)])]
+    n_asked, positions = len(choices), chain.relation_positions
+    same = np.tile(np.arange(n_asked)[:, None], (len(shifts), positions))
+    single = (np.arange(n_asked)[:, None, None] + 1 - np.eye(positions, dtype=np.int64)) % n_asked
+    relations = choices[np.concatenate([same, single.reshape(-1, positions)])]
     subjects = np.concatenate(
-        [np.repeat(np.arange(len(shifts)), n_asked), np.zeros(n_asked * places, dtype=int)]
+        [np.repeat(np.arange(len(shifts)), n_asked), np.zeros(n_asked * positions, dtype=int)]
     )
-    entities = np.repeat(subjects[:, None], places, axis=1)
+    entities = np.repeat(subjects[:, None], positions, axis=1)
     blocks = np.repeat(shifts[:, None], chain.n_relations, axis=1)
     return Witnesses(
         embedding=np.concatenate([controls, chain.superpose(blocks)]),
@@ -134,7 +134,7 @@ def measured_errors(
     chain: Chain, known: Witnesses, found: Float64[np.ndarray, "prompts context dim"]
 ) -> Errors:
     """The errors in the final residual states of a model on the tokens of the witnesses."""
-    steps = found[:, chain.relation_places :]
+    steps = found[:, chain.relation_positions :]
     output = chain.unrotated(steps)[..., chain.layout["output"]]
     constant = steps @ chain.constant_direction[0]
     distances = np.abs(output - known.expected).max(axis=-1)
@@ -147,9 +147,9 @@ def measured_errors(
 
 
 def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
-    """The least lead of the right token if states are no further off than `errors`; −∞ if any is NaN.
+    """The least margin of the right token if states are no further off than `errors`; −∞ if any is NaN.
 
-    With `D = ‖C(a)−C(b)‖² ≥ 2`, places off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
+    With `D = ‖C(a)−C(b)‖² ≥ 2`, symbols off by at most δ, and `‖C(a)−C(b)‖₁ ≤ D`, the right name leads another by
     at least `2D(1−2δ)`, a relation by `4(n − δs)` and the end by `4(n − δs) − 2κ`, where n and s are the squared
     norm and the sum of a codeword and κ is the largest value in the constant direction; where every block is
     inhibited, the end leads a name by `2ρ − 4λs` for a leak λ and the least value ρ in that direction. Every
@@ -173,8 +173,8 @@ def certified_margin(chain: Chain, errors: Errors, *, epsilon: float) -> float:
     return margin if np.isfinite(margin) else -np.inf
 
 
-def _covering_shifts(chain: Chain) -> Float64[np.ndarray, "shifts places"]:
-    """Cyclic shifts of codeword 0, in which levels ascend, that bring every level to every place.
+def _covering_shifts(chain: Chain) -> Float64[np.ndarray, "shifts symbols"]:
+    """Cyclic shifts of codeword 0, in which levels ascend, that bring every level to every symbol.
 
     Shifts by multiples of the least count of a level: one of them falls into every run of a level.
     """

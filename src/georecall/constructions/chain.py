@@ -27,8 +27,8 @@ CHUNK_ROWS = 1024
 class Chain(ABC):
     """What every chain of thought shares: code, prompt, embeddings, gates, and the scores of the outputs.
 
-    The prompt is `r_1 … r_k ␃ … ␃ s` with `P = K + 1` relation places; the answer is `f_{r_1}(s)`, then
-    `f_{r_2}` of that, …, then `␃`. Step i is asked at place `P + i − 1` and reads the relation `P` places back.
+    The prompt is `r_1 … r_k ␃ … ␃ s` with `P = K + 1` relation positions; the answer is `f_{r_1}(s)`, then
+    `f_{r_2}` of that, …, then `␃`. Step i is asked at position `P + i − 1` and reads the relation `P` positions back.
 
         E[entity]   = Σ_i B_i C(f_i(entity))     a superposition of its answers; C(unknown) where there is none
         E[relation] = Σ_i B_i (C' if i is the relation else C(unknown))
@@ -37,7 +37,7 @@ class Chain(ABC):
         MLP         : y = Σ_i B_iᵀ (block i if it is open else 0), written to the output slice
         scores      : 4⟨C(a), y⟩ for the entity or unknown a, 2 for ␃, 0 for relations
 
-    `C'` is `C(unknown)` with two neighbouring places swapped, so one place of each block, the flag, tells them
+    `C'` is `C(unknown)` with two neighbouring symbols swapped, so one symbol of each block, the flag, tells them
     apart. All embeddings have the same sum and the same norm. Where a relation is read its block survives and
     the right answer leads by at least 2; where ␃ is read every block is silent and ␃, at 2 or more, leads
     (docs/theory.md §4). With `rotation`, the seed of a random rotation of the stream, the same function has
@@ -56,7 +56,7 @@ class Chain(ABC):
             raise ConstructionError(f"the hop limit must be 1 or more, got {self.hops}")
 
     def check_hops(self, asked: int) -> None:
-        """Refuse a number of relations that the prompt has no places for.
+        """Refuse a number of relations that the prompt has no positions for.
 
         Raises:
             ConstructionError: `asked` is not between 1 and K.
@@ -118,7 +118,7 @@ class Chain(ABC):
         return Vocabulary(n_relations=self.n_relations, n_entities=self.n_entities)
 
     @property
-    def relation_places(self) -> int:
+    def relation_positions(self) -> int:
         """P = K + 1: with all K relations given, one ␃ is left to be read after the last answer."""
         return self.hops + 1
 
@@ -129,12 +129,12 @@ class Chain(ABC):
 
     @property
     def context(self) -> int:
-        """Longest sequence read: P relation places, the subject, and K emitted entities."""
-        return self.relation_places + 1 + self.hops
+        """Longest sequence read: P relation positions, the subject, and K emitted entities."""
+        return self.relation_positions + 1 + self.hops
 
     @property
     def width(self) -> int:
-        """Hidden units, R·p: one for every place of every block."""
+        """Hidden units, R·p: one for every symbol of every block."""
         return self.n_relations * self.code.length
 
     def directions(self, part: str) -> Float64[np.ndarray, "dim part"]:
@@ -155,7 +155,7 @@ class Chain(ABC):
     # Weights
 
     @cached_property
-    def codewords(self) -> Int8[np.ndarray, "names places"]:
+    def codewords(self) -> Int8[np.ndarray, "names symbols"]:
         """Codewords of the unknown and of every entity, in this order."""
         return self.code.first_words(self.n_entities + 1)
 
@@ -177,7 +177,7 @@ class Chain(ABC):
         return np.append(self.table.entity_of_attribute + 1, 0)
 
     def superpose(
-        self, blocks: Shaped[np.ndarray, "rows relations places"]
+        self, blocks: Shaped[np.ndarray, "rows relations symbols"]
     ) -> Float64[np.ndarray, "rows dim"]:
         """Embeddings of entities `Σ_i B_i block_i`."""
         return self._rows(blocks=blocks.reshape(len(blocks), -1))
@@ -215,17 +215,17 @@ class Chain(ABC):
         return -self.inhibition_strength * self._rows(blocks=blocks).T
 
     def select(self, units: slice = slice(None)) -> Float64[np.ndarray, "units dim"]:
-        """Reads every place of every block; the rows of a range of hidden units."""
+        """Reads every symbol of every block; the rows of a range of hidden units."""
         start, stop, _ = units.indices(self.width)
         return self._rows(blocks=np.eye(stop - start, self.width, k=start))
 
     def block_sums(self, units: slice = slice(None)) -> Float64[np.ndarray, "units dim"]:
-        """Reads, for every place of every block, the sum of its block; the rows of a range of hidden units."""
+        """Reads, for every symbol of every block, the sum of its block; the rows of a range of hidden units."""
         block = np.arange(self.width) // self.code.length
         return self._rows(blocks=(block[units, None] == block).astype(np.float64))
 
     def write(self, coordinates: slice = slice(None)) -> Float64[np.ndarray, "coordinates width"]:
-        """Writes the sum of the blocks, place by place, to the output slice; the rows of a range of coordinates."""
+        """Writes the sum of the blocks, symbol by symbol, to the output slice; the rows of a range of coordinates."""
         return np.tile(self.directions("output")[coordinates], self.n_relations)
 
     def _rows(self, **parts: Shaped[np.ndarray, "rows _"]) -> Float64[np.ndarray, "rows dim"]:
@@ -235,7 +235,7 @@ class Chain(ABC):
             rows[:, self.layout[name]] = part
         return rows if self._rotation is None else rows @ self._rotation.T
 
-    def _gate_patterns(self) -> tuple[Float64[np.ndarray, "places"], Float64[np.ndarray, "places"]]:
+    def _gate_patterns(self) -> tuple[Float64[np.ndarray, "symbols"], Float64[np.ndarray, "symbols"]]:
         """C(unknown) and C'."""
         closed = self.codewords[0].astype(np.float64)
         opened, flag = closed.copy(), self.code.flag

@@ -17,7 +17,7 @@ class ChainOfThought(Chain):
     """A one-layer ReLU transformer that recalls every fact and every chain of at most K facts, step by step.
 
     `d = (R+1)·p + 2(K+1)`, width `R·p`, for p = length of a code for E + 1 names. Attention matches the position
-    `P` places back; the MLP is `y = Σ_i B_iᵀ ReLU(block i)` (docs/theory.md §4).
+    `P` positions back; the MLP is `y = Σ_i B_iᵀ ReLU(block i)` (docs/theory.md §4).
     """
 
     @property
@@ -29,7 +29,7 @@ class ChainOfThought(Chain):
 
     @property
     def layout(self) -> ResidualLayout:
-        """R blocks of p places, p places for the output, one direction for every position."""
+        """R blocks of p symbols, p symbols for the output, one direction for every position."""
         return ResidualLayout.of(blocks=self.width, output=self.code.length, positions=self.context)
 
     @property
@@ -52,8 +52,8 @@ class ChainOfThought(Chain):
         return self.positions().sum(axis=0, keepdims=True)
 
     def head(self) -> Head:
-        """The attention head that reads P places back."""
-        back = np.eye(self.context, k=self.relation_places)
+        """The attention head that reads P positions back."""
+        back = np.eye(self.context, k=self.relation_positions)
         return reading_head(self.positions(), reads=back, value=self.flag_reader(), output=self.inhibition())
 
     def layer(self) -> Layer:

@@ -45,10 +45,10 @@ class Direct(SingleAnswer):
 
     @cached_property
     def layout(self) -> ResidualLayout:
-        """R^k blocks of p places, the output, one direction for every position."""
-        places = self.code.length
+        """R^k blocks of p symbols, the output, one direction for every position."""
+        symbols = self.code.length
         return ResidualLayout.of(
-            blocks=self._n_sequences * places, output=places, positions=context(self.hops)
+            blocks=self._n_sequences * symbols, output=symbols, positions=context(self.hops)
         )
 
     @property
@@ -63,7 +63,7 @@ class Direct(SingleAnswer):
         words = self.code.first_words(self.unknown + 1)
         embedding = np.zeros((n_subjects + n_relations, dim))
         embedding[:n_subjects, :width] = words[self._answers()].reshape(n_subjects, -1)
-        # Relations are read but never answer, so they may use the first R places of the blocks.
+        # Relations are read but never answer, so they may use the first R symbols of the blocks.
         embedding[n_subjects:, :n_relations] = np.eye(n_relations)
         write = np.zeros((dim, width))
         write[output] = np.tile(np.eye(self.code.length), (1, self._n_sequences))

@@ -62,17 +62,17 @@ class DisjointOneHop(OneHop):
     def weights(self) -> TransformerWeights:
         """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
-        dim, n_relations, places = self.layout.dim, len(self.table.relations), self.code.length
+        dim, n_relations, symbols = self.layout.dim, len(self.table.relations), self.code.length
         numbers = np.append(self._numbers, 0)[self.table.answers]
         words = self.code.first_words(self._largest + 1).astype(np.float64)
         subjects = words[numbers].reshape(-1, dim)
-        unembedding = np.zeros((self.unknown + 1, n_relations, places))
+        unembedding = np.zeros((self.unknown + 1, n_relations, symbols))
         answering = self._answers_to.any(axis=0)
         relation = self._answers_to.argmax(axis=0)[answering]
         unembedding[np.flatnonzero(answering), relation] = words[self._numbers[answering]]
         unembedding[self.unknown] = words[0]
         return TransformerWeights(
-            embedding=np.concatenate([subjects, inhibitions(n_relations, places, self.code.levels)]),
+            embedding=np.concatenate([subjects, inhibitions(n_relations, symbols, self.code.levels)]),
             positions=np.zeros((2, dim)),
             layers=(selecting_layer(np.eye(dim)),),
             unembedding=unembedding.reshape(-1, dim),

@@ -1,4 +1,4 @@
-"""Attention by position: heads that read one given place, whatever stands there."""
+"""Attention by position: heads that read one given position, whatever stands there."""
 
 import numpy as np
 from jaxtyping import Float64
@@ -6,7 +6,7 @@ from jaxtyping import Float64
 from georecall.constructions.weights import Head
 
 ATTENTION_GAP = 128.0
-"""Score by which attention prefers the right place: over 104, every other weight is exactly 0 in float32."""
+"""Score by which attention prefers the right position: over 104, every other weight is exactly 0 in float32."""
 
 
 def reading_head(

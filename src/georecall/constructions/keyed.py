@@ -25,11 +25,11 @@ class KeyedBySubject(SingleAnswer):
         return len(self.table.entities)
 
     @cached_property
-    def _codewords(self) -> Float64[np.ndarray, "names places"]:
+    def _codewords(self) -> Float64[np.ndarray, "names symbols"]:
         return self.code.first_words(self._n_entities + 1).astype(np.float64)
 
     @property
-    def _unknown_codeword(self) -> Float64[np.ndarray, "places"]:
+    def _unknown_codeword(self) -> Float64[np.ndarray, "symbols"]:
         return self._codewords[-1]
 
     @property

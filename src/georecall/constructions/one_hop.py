@@ -17,7 +17,7 @@ from georecall.theory.sizes import ConstructionSize, one_hop_size
 class OneHop(SingleAnswer):
     """A one-layer transformer with uniform attention that recalls every fact; `d = width = R·p`.
 
-    With blocks `B_1 … B_R` of p places and the code `C` of the attributes (the unknown included):
+    With blocks `B_1 … B_R` of p symbols and the code `C` of the attributes (the unknown included):
 
         e_s = Σ_i B_i C(f_i(s))                  the subject, a superposition
         e_r = −(L−1) Σ_{i≠r} B_i 1               the relation inhibits every other block
@@ -42,19 +42,19 @@ class OneHop(SingleAnswer):
 
     @property
     def layout(self) -> ResidualLayout:
-        """R blocks of p places."""
+        """R blocks of p symbols."""
         return ResidualLayout.of(blocks=len(self.table.relations) * self.code.length)
 
     def weights(self) -> TransformerWeights:
         """The weights: embeddings in {−(L−1), …, L−1}, and a 2 that makes a sum of the mean."""
         require_memory(self.size.parameters, what="the one-hop construction")
-        dim, places = self.layout.dim, self.code.length
+        dim, symbols = self.layout.dim, self.code.length
         words = self.code.first_words(self.unknown + 1).astype(np.float64)
         subjects = words[self._outputs(self.table.answers)].reshape(-1, dim)
-        fold = np.tile(np.eye(places), (1, len(self.table.relations)))
+        fold = np.tile(np.eye(symbols), (1, len(self.table.relations)))
         return TransformerWeights(
             embedding=np.concatenate(
-                [subjects, inhibitions(len(self.table.relations), places, self.code.levels)]
+                [subjects, inhibitions(len(self.table.relations), symbols, self.code.levels)]
             ),
             positions=np.zeros((2, dim)),
             layers=(selecting_layer(fold),),
@@ -63,9 +63,9 @@ class OneHop(SingleAnswer):
         )
 
 
-def inhibitions(n_relations: int, places: int, levels: int) -> Float64[np.ndarray, "relations dim"]:
+def inhibitions(n_relations: int, symbols: int, levels: int) -> Float64[np.ndarray, "relations dim"]:
     """Embeddings of the relations: `−(L−1) Σ_{i≠r} B_i 1`."""
-    return -(levels - 1) * np.repeat(1 - np.eye(n_relations), places, axis=1)
+    return -(levels - 1) * np.repeat(1 - np.eye(n_relations), symbols, axis=1)
 
 
 def selecting_layer(write: Float64[np.ndarray, "out dim"]) -> Layer:

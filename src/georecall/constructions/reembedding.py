@@ -46,9 +46,9 @@ class Reembedding(KeyedBySubject):
     @cached_property
     def layout(self) -> ResidualLayout:
         """The superpositions e_0 … e_{k−1}, the codes c_1 … c_k, the relation that a token is, the positions."""
-        n_relations, places = len(self.table.relations), self.code.length
-        superpositions = {f"superposition {hop}": n_relations * places for hop in range(self.hops)}
-        codes = {f"code {hop}": places for hop in range(1, self.hops + 1)}
+        n_relations, symbols = len(self.table.relations), self.code.length
+        superpositions = {f"superposition {hop}": n_relations * symbols for hop in range(self.hops)}
+        codes = {f"code {hop}": symbols for hop in range(1, self.hops + 1)}
         return ResidualLayout.of(
             **superpositions, **codes, relation=n_relations, positions=context(self.hops)
         )
@@ -71,14 +71,14 @@ class Reembedding(KeyedBySubject):
         return self._codewords[self._answered].reshape(len(self.table.subjects), -1)
 
     def _selecting_layer(self, hop: int) -> Layer:
-        dim, n_relations, places = self.layout.dim, len(self.table.relations), self.code.length
-        held, width = self.layout[f"superposition {hop - 1}"], n_relations * places
+        dim, n_relations, symbols = self.layout.dim, len(self.table.relations), self.code.length
+        held, width = self.layout[f"superposition {hop - 1}"], n_relations * symbols
         select = np.zeros((width, dim))
         select[:, held] = np.eye(width)
         write = np.zeros((dim, width))
-        write[self.layout[f"code {hop}"]] = np.tile(np.eye(places), (1, n_relations))
+        write[self.layout[f"code {hop}"]] = np.tile(np.eye(symbols), (1, n_relations))
         inhibit = np.zeros((dim, n_relations))
-        inhibit[held] = -(self.code.levels - 1) * np.repeat(1 - np.eye(n_relations), places, axis=0)
+        inhibit[held] = -(self.code.levels - 1) * np.repeat(1 - np.eye(n_relations), symbols, axis=0)
         mlp = Mlp(w1=select, b1=np.zeros(width), w2=write, b2=np.zeros(dim))
         return Layer(heads=(self._head(hop - 1, inhibit),), mlp=mlp)
 
@@ -94,7 +94,7 @@ class Reembedding(KeyedBySubject):
         mlp = Mlp(w1=keys, b1=np.full(n_subjects, 1.0 - self.code.squared_norm), w2=values, b2=default)
         return Layer(heads=(self._head(hop, np.zeros((dim, len(self.table.relations)))),), mlp=mlp)
 
-    def _head(self, place: int, output: Float64[np.ndarray, "dim relations"]) -> Head:
+    def _head(self, position: int, output: Float64[np.ndarray, "dim relations"]) -> Head:
         return reading_head(
-            self._positions(), reads=self._reads(place), value=self._relation_reader(), output=output
+            self._positions(), reads=self._reads(position), value=self._relation_reader(), output=output
         )

@@ -19,7 +19,7 @@ class RotaryChain(Chain):
 
     @property
     def layout(self) -> ResidualLayout:
-        """R blocks of p places, p places for the output, one direction for each kind of token."""
+        """R blocks of p symbols, p symbols for the output, one direction for each kind of token."""
         return ResidualLayout.of(blocks=self.width, output=self.code.length, entity=1, relation=1)
 
     @property
@@ -28,7 +28,7 @@ class RotaryChain(Chain):
         return 1.0
 
     def superpose(
-        self, blocks: Shaped[np.ndarray, "rows relations places"]
+        self, blocks: Shaped[np.ndarray, "rows relations symbols"]
     ) -> Float64[np.ndarray, "rows dim"]:
         """Embeddings of entities `Σ_i B_i block_i`, marked as entities."""
         return self._rows(blocks=blocks.reshape(len(blocks), -1), entity=np.ones((len(blocks), 1)))

@@ -71,10 +71,10 @@ class SingleAnswer(ABC):
     def _outputs(self, answers: Int64[np.ndarray, "*batch"]) -> Int64[np.ndarray, "*batch"]:
         return np.where(answers < 0, self.unknown, answers)
 
-    def _reads(self, place: int) -> Float64[np.ndarray, "keys queries"]:
-        """Attention of the last token, which is the subject, to one place of the prompt."""
+    def _reads(self, position: int) -> Float64[np.ndarray, "keys queries"]:
+        """Attention of the last token, which is the subject, to one position of the prompt."""
         reads = np.zeros((context(self.hops), context(self.hops)))
-        reads[place, subject_position(self.hops)] = 1
+        reads[position, subject_position(self.hops)] = 1
         return reads
 
     def _positions(self) -> Float64[np.ndarray, "context dim"]:

@@ -5,10 +5,10 @@ from typing import Any, get_args
 
 from georecall.dissection.ablation import Ablation
 from georecall.dissection.gates import Gates
-from georecall.dissection.patching import Patching
+from georecall.dissection.held_out_split import HeldOutSplit
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.selectivity import Selectivity
-from georecall.dissection.specimen import Specimen
 from georecall.dissection.study import Analysis, AnyAnalysis, Study
 from georecall.dissection.superposition import Superposition
 from georecall.dissection.swap import Swap
@@ -90,23 +90,23 @@ def dissect(
     the selectivity for the ablation, is worked out and returned with it.
 
     Raises:
-        AnalysisError: an analysis is not known, or as in `Specimen.of` and `superpose`.
+        AnalysisError: an analysis is not known, or as in `HeldOutSplit.of` and `superpose`.
     """
     unknown = set(only) - set(ANALYSES)
     if unknown:
         raise AnalysisError(
             f"expected analyses among {', '.join(ANALYSES)}, got {', '.join(sorted(unknown))}"
         )
-    specimen = Specimen.of(model, table, seed=seed)
-    study = Study(specimen, seed=seed, progress=progress)
+    split = HeldOutSplit.of(model, table, seed=seed)
+    study = Study(split, seed=seed, progress=progress)
     for name, kind in ANALYSES.items():
         if name in only:
             study.result(kind)
     results: dict[str, Any] = {name: study.results.get(kind) for name, kind in ANALYSES.items()}
     return Dissection(
         members=model.members,
-        training_subjects=len(specimen.training),
-        held_out_subjects=len(specimen.held_out),
+        training_subjects=len(split.training),
+        held_out_subjects=len(split.held_out),
         seed=seed,
         **results,
     )

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float64
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
 from georecall.statistics.estimates import Estimate
@@ -34,7 +34,7 @@ class Gates(Analysis):
     @classmethod
     def measured(cls, study: Study) -> "Gates":
         """The Jacobians at held-out facts."""
-        return measure_gates(study.specimen, progress=study.progress)
+        return measure_gates(study.split, progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """How alike the maps of one relation are, and through how many directions they pass."""
@@ -54,11 +54,11 @@ class Gates(Analysis):
             yield "the gates of a relation without numbers are closed for all held-out subjects of some member"
 
 
-def measure_gates(specimen: Specimen, *, progress: Progress = no_progress) -> Gates:
+def measure_gates(split: HeldOutSplit, *, progress: Progress = no_progress) -> Gates:
     """The Jacobians of every member at the facts of held-out subjects."""
     ranks, agreement = [], []
-    for member in specimen.members("gates", progress):
-        gates, w1, w2 = _gates(member, specimen)
+    for member in split.members("gates", progress):
+        gates, w1, w2 = _gates(member, split)
         ranks.append([_ranks((w2 * gate) @ w1) for gate in gates.mean(axis=1)])
         agreement.append(_agreement(gates, (w2.T @ w2) * (w1 @ w1.T)))
     found = np.array(ranks)
@@ -70,15 +70,15 @@ def measure_gates(specimen: Specimen, *, progress: Progress = no_progress) -> Ga
 
 
 def _gates(
-    member: Member, specimen: Specimen
+    member: Member, split: HeldOutSplit
 ) -> tuple[
     Float64[np.ndarray, "relations batch width"],
     Float64[np.ndarray, "width dim"],
     Float64[np.ndarray, "out width"],
 ]:
     layer = member.model.only_layer
-    active = member.activations(specimen.prompts(specimen.held_out)).pre_activation[0] > 0
-    gates = active.unflatten(0, (len(specimen.held_out), -1)).transpose(0, 1)
+    active = member.activations(split.prompts(split.held_out)).pre_activation[0] > 0
+    gates = active.unflatten(0, (len(split.held_out), -1)).transpose(0, 1)
     w1, w2 = (part[0].double().cpu().numpy() for part in (layer.w1, layer.w2))
     return gates.double().cpu().numpy(), w1, w2
 

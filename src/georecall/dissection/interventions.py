@@ -7,7 +7,7 @@ from georecall.constructions.prompts import RELATION
 from georecall.models.activations import Edits
 
 
-def silence(units: Bool[Tensor, "members width"]) -> Edits:
+def ablate_units(units: Bool[Tensor, "members width"]) -> Edits:
     """Hidden units held at 0."""
     return {"hidden": lambda hidden: hidden.masked_fill(units[:, None], 0)}
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists
@@ -35,7 +35,7 @@ class Readout(Analysis):
     @classmethod
     def measured(cls, study: Study) -> "Readout":
         """Of every relation."""
-        return read_out(study.specimen, rng=study.draws(cls), progress=study.progress)
+        return read_out(study.split, rng=study.draws(cls), progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """The rate of each relation."""
@@ -44,21 +44,21 @@ class Readout(Analysis):
             yield Quantity.of(f"read-out of {name}", self.rates.at(r), beside=beside, chance=self.chance)
 
 
-def read_out(specimen: Specimen, *, rng: np.random.Generator, progress: Progress = no_progress) -> Readout:
+def read_out(split: HeldOutSplit, *, rng: np.random.Generator, progress: Progress = no_progress) -> Readout:
     """Fit and judge the read-out of every relation in every member."""
-    tables = specimen.table.answers, specimen.shuffled_answers(rng)
+    tables = split.table.answers, split.shuffled_answers(rng)
     found = []
-    for member in specimen.members("linear read-out", progress):
-        rows = Ridge(member.subjects[specimen.training])
-        projected = rows.project(member.subjects[specimen.held_out])
-        found.append([_hits(rows, projected, member, specimen, answers) for answers in tables])
+    for member in split.members("linear read-out", progress):
+        rows = Ridge(member.subjects[split.training])
+        projected = rows.project(member.subjects[split.held_out])
+        found.append([_hits(rows, projected, member, split, answers) for answers in tables])
     hits = np.array(found)
-    trials = len(specimen.held_out)
+    trials = len(split.held_out)
     return Readout(
         rates=Estimate(hits[:, 0] / trials),
         shuffled=Estimate(hits[:, 1] / trials),
         wilson=np.stack(wilson_interval(hits[:, 0], trials)),
-        chance=1 / len(specimen.table.attributes),
+        chance=1 / len(split.table.attributes),
         held_out_subjects=trials,
     )
 
@@ -67,14 +67,14 @@ def _hits(
     rows: Ridge,
     projected: Float64[np.ndarray, "held_out training"],
     member: Member,
-    specimen: Specimen,
+    split: HeldOutSplit,
     answers: Int64[np.ndarray, "subjects relations"],
 ) -> list[int]:
     """How many held-out subjects each relation is read off rightly, by a ridge of its own."""
     hits = []
     for column in answers.T:
-        fit = rows.fit(member.attributes[column[specimen.training]])
+        fit = rows.fit(member.attributes[column[split.training]])
         closeness = nearness(fit.predict(projected), member.attributes)
-        ranks = reciprocal_ranks(closeness, column[specimen.held_out])
+        ranks = reciprocal_ranks(closeness, column[split.held_out])
         hits.append(int((ranks == 1).sum()))
     return hits

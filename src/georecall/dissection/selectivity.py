@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from pydantic import Field
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.progress import Progress, no_progress
 from georecall.records import AsLists, derived
@@ -53,7 +53,7 @@ class Selectivity(Analysis):
     @classmethod
     def measured(cls, study: Study) -> "Selectivity":
         """For all facts of the training subjects."""
-        return measure_selectivity(study.specimen, progress=study.progress)
+        return measure_selectivity(study.split, progress=study.progress)
 
     @property
     def is_silent(self) -> Bool[np.ndarray, "members width"]:
@@ -87,13 +87,13 @@ def _index(shares: Float64[np.ndarray, "members relations width"]) -> Float64[np
     return np.asarray(np.clip((largest - others) / (largest + others), 0, 1))
 
 
-def measure_selectivity(specimen: Specimen, *, progress: Progress = no_progress) -> Selectivity:
+def measure_selectivity(split: HeldOutSplit, *, progress: Progress = no_progress) -> Selectivity:
     """Record the hidden layer for all facts of the training subjects."""
-    means = [_mean_activations(member, specimen) for member in specimen.members("selectivity", progress)]
+    means = [_mean_activations(member, split) for member in split.members("selectivity", progress)]
     return Selectivity.of(np.stack(means))
 
 
-def _mean_activations(member: Member, specimen: Specimen) -> Float64[np.ndarray, "relations width"]:
-    hidden = member.activations(specimen.prompts(specimen.training)).hidden[0]
-    by_relation = hidden.unflatten(0, (len(specimen.training), -1))
+def _mean_activations(member: Member, split: HeldOutSplit) -> Float64[np.ndarray, "relations width"]:
+    hidden = member.activations(split.prompts(split.training)).hidden[0]
+    by_relation = hidden.unflatten(0, (len(split.training), -1))
     return by_relation.double().mean(dim=0).cpu().numpy()

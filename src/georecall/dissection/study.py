@@ -6,7 +6,7 @@ from typing import ClassVar, TypeVar, cast
 
 import numpy as np
 
-from georecall.dissection.specimen import Specimen
+from georecall.dissection.held_out_split import HeldOutSplit
 from georecall.progress import Progress
 from georecall.records import Record
 from georecall.statistics.quantities import Quantity
@@ -37,10 +37,10 @@ AnyAnalysis = TypeVar("AnyAnalysis", bound=Analysis)
 
 
 class Study:
-    """The analyses of one specimen, each made once, when it is first asked for."""
+    """The analyses of one model and its table, each made once, when it is first asked for."""
 
-    def __init__(self, specimen: Specimen, *, seed: int, progress: Progress) -> None:
-        self.specimen = specimen
+    def __init__(self, split: HeldOutSplit, *, seed: int, progress: Progress) -> None:
+        self.split = split
         self.progress = progress
         self.results: dict[type[Analysis], Analysis] = {}
         self._seed = seed

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from pydantic import Field, InstanceOf
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.errors import AnalysisError
 from georecall.progress import Progress, no_progress
@@ -91,7 +91,7 @@ class Superposition(Analysis):
     @classmethod
     def measured(cls, study: Study) -> "Superposition":
         """Of all relations together."""
-        return superpose(study.specimen, rng=study.draws(cls), progress=study.progress)
+        return superpose(study.split, rng=study.draws(cls), progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:  # noqa: ARG002
         """R² beside that of shuffled facts."""
@@ -106,25 +106,25 @@ class Superposition(Analysis):
 
 
 def superpose(
-    specimen: Specimen, *, rng: np.random.Generator, progress: Progress = no_progress
+    split: HeldOutSplit, *, rng: np.random.Generator, progress: Progress = no_progress
 ) -> Superposition:
     """Fit the superposition of every member and judge it on held-out subjects.
 
     Raises:
         AnalysisError: a model gives all held-out subjects one embedding.
     """
-    answers, shuffled = specimen.table.answers, specimen.shuffled_answers(rng)
-    n_relations, out = answers.shape[1], specimen.model.unembedding.shape[2]
+    answers, shuffled = split.table.answers, split.shuffled_answers(rng)
+    n_relations, out = answers.shape[1], split.model.unembedding.shape[2]
     regressors = n_relations * out + 1
-    judging = regressors <= len(specimen.training)
+    judging = regressors <= len(split.training)
     fits, own, controls = [], [], []
-    for number, member in enumerate(specimen.members("superposition", progress)):
-        _check_spread(member.subjects[specimen.held_out], number)
-        fit = _fit(member, specimen, answers)
+    for number, member in enumerate(split.members("superposition", progress)):
+        _check_spread(member.subjects[split.held_out], number)
+        fit = _fit(member, split, answers)
         fits.append(fit)
         if judging:
-            own.append(_residuals(fit, member, specimen, answers))
-            controls.append(_residuals(_fit(member, specimen, shuffled), member, specimen, shuffled))
+            own.append(_residuals(fit, member, split, answers))
+            controls.append(_residuals(_fit(member, split, shuffled), member, split, shuffled))
     matrices = np.stack([np.stack(fit.matrices) for fit in fits])
     return Superposition(
         fitted=SuperpositionFit(
@@ -133,8 +133,8 @@ def superpose(
         ),
         strengths=np.array([fit.strength for fit in fits]),
         regressors=regressors,
-        training_subjects=len(specimen.training),
-        held_out_subjects=len(specimen.held_out),
+        training_subjects=len(split.training),
+        held_out_subjects=len(split.held_out),
         held_out_r2=Estimate(np.stack([found.r2 for found in own])) if judging else None,
         shuffled_r2=Estimate(np.stack([found.r2 for found in controls])) if judging else None,
         shares=Estimate(np.stack([found.shares for found in own])) if judging else None,
@@ -155,13 +155,13 @@ def _vectors(
     return list(member.attributes[answers].swapaxes(0, 1))
 
 
-def _fit(member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]) -> FittedMap:
-    rows = specimen.training
+def _fit(member: Member, split: HeldOutSplit, answers: Int64[np.ndarray, "subjects relations"]) -> FittedMap:
+    rows = split.training
     return Regressors(_vectors(member, answers[rows])).fit(member.subjects[rows])
 
 
 def _residuals(
-    fit: FittedMap, member: Member, specimen: Specimen, answers: Int64[np.ndarray, "subjects relations"]
+    fit: FittedMap, member: Member, split: HeldOutSplit, answers: Int64[np.ndarray, "subjects relations"]
 ) -> Residuals:
-    rows = specimen.held_out
+    rows = split.held_out
     return fit.residuals(_vectors(member, answers[rows]), member.subjects[rows])

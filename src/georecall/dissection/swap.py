@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.study import Analysis, Study
 from georecall.dissection.superposition import Superposition, SuperpositionFit
 from georecall.progress import Progress, no_progress
@@ -22,7 +22,7 @@ SCALES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 NO_OP, WHOLE = SCALES.index(0.0), SCALES.index(1.0)
 
 
-class Outcome(Record):
+class AnswerRates(Record):
     """What held-out subjects answer after a change meant for relation r, from f_r(s) to b.
 
     `became[·, r, r']` is the rate at which the answer of r' is b, `kept[·, r, r']` that at which it is f_{r'}(s).
@@ -51,7 +51,7 @@ class Outcome(Record):
 
 
 class Swap(Analysis):
-    """Outcomes of `e_s + t·A_r(u_b − u_{f_r(s)})` for every scale t, and of the controls at t = 1.
+    """Answers after `e_s + t·A_r(u_b − u_{f_r(s)})` for every scale t, and of the controls at t = 1.
 
     `random_direction` is a Gaussian direction of the same norm; `wrong_relation` the same change written by the
     matrix of another relation, None if there is no other.
@@ -59,18 +59,18 @@ class Swap(Analysis):
 
     samples: int
     scales: tuple[float, ...]
-    doses: tuple[Outcome, ...]
-    random_direction: Outcome
-    wrong_relation: Outcome | None
+    doses: tuple[AnswerRates, ...]
+    random_direction: AnswerRates
+    wrong_relation: AnswerRates | None
     group: ClassVar[str] = "interventions"
 
     @property
-    def swap(self) -> Outcome:
+    def swap(self) -> AnswerRates:
         """The whole change, t = 1."""
         return self.doses[WHOLE]
 
     @property
-    def no_op(self) -> Outcome:
+    def no_op(self) -> AnswerRates:
         """No change, t = 0."""
         return self.doses[NO_OP]
 
@@ -78,7 +78,7 @@ class Swap(Analysis):
     def measured(cls, study: Study) -> "Swap":
         """With the components that the superposition fits."""
         fit = study.result(Superposition).fit
-        return swap_components(study.specimen, fit, rng=study.draws(cls), progress=study.progress)
+        return swap_components(study.split, fit, rng=study.draws(cls), progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """For each relation how often the answer follows, and how often the others stay."""
@@ -86,10 +86,10 @@ class Swap(Analysis):
         if self.wrong_relation is not None:
             controls["wrong relation"] = self.wrong_relation
         for r, name in enumerate(names[:shown]):
-            follow = {control: outcome.follow.at(r) for control, outcome in controls.items()}
+            follow = {control: answers.follow.at(r) for control, answers in controls.items()}
             yield Quantity.of(f"swap of {name}: answer follows", self.swap.follow.at(r), beside=follow)
             if self.swap.stay is not None:
-                stay = {control: outcome.stay.at(r) for control, outcome in controls.items() if outcome.stay}
+                stay = {control: answers.stay.at(r) for control, answers in controls.items() if answers.stay}
                 yield Quantity.of(f"swap of {name}: others stay", self.swap.stay.at(r), beside=stay)
 
 
@@ -105,13 +105,13 @@ class Swaps:
     others: Int64[np.ndarray, "relations draws"]
 
     @classmethod
-    def draw(cls, specimen: Specimen, *, rng: np.random.Generator) -> "Swaps":
+    def draw(cls, split: HeldOutSplit, *, rng: np.random.Generator) -> "Swaps":
         """Held-out subjects, attributes b ≠ f_r(s), and relations r' ≠ r, uniformly."""
-        n_relations, n_attributes = specimen.table.answers.shape[1], len(specimen.table.attributes)
+        n_relations, n_attributes = split.table.answers.shape[1], len(split.table.attributes)
         relations = np.arange(n_relations)[:, None]
         shape = n_relations, max(1, SAMPLES // n_relations)
-        subjects = rng.choice(specimen.held_out, shape)
-        old = specimen.table.answers[subjects, relations]
+        subjects = rng.choice(split.held_out, shape)
+        old = split.table.answers[subjects, relations]
         return cls(
             subjects=subjects,
             new=_another(old, n_attributes, rng),
@@ -120,30 +120,27 @@ class Swaps:
 
 
 def swap_components(
-    specimen: Specimen,
+    split: HeldOutSplit,
     fit: SuperpositionFit,
     *,
     rng: np.random.Generator,
     progress: Progress = no_progress,
 ) -> Swap:
     """Change components of held-out subjects and ask all relations; the A_r come from the training subjects."""
-    swaps = Swaps.draw(specimen, rng=rng)
+    swaps = Swaps.draw(split, rng=rng)
     n_relations, draws = swaps.subjects.shape
     noise = rng.standard_normal((n_relations, draws, fit.offset.shape[1]))
     rates = [
-        [
-            _rates(member, specimen, swaps, change)
-            for change in _changes(member, specimen, swaps, matrices, noise)
-        ]
-        for member, matrices in zip(specimen.members("component swap", progress), fit.matrices, strict=True)
+        [_rates(member, split, swaps, change) for change in _changes(member, split, swaps, matrices, noise)]
+        for member, matrices in zip(split.members("component swap", progress), fit.matrices, strict=True)
     ]
-    outcomes = [_outcome(kind) for kind in zip(*rates, strict=True)]
+    answers = [_answer_rates(kind) for kind in zip(*rates, strict=True)]
     return Swap(
         samples=swaps.subjects.size,
         scales=SCALES,
-        doses=tuple(outcomes[: len(SCALES)]),
-        random_direction=outcomes[len(SCALES)],
-        wrong_relation=outcomes[-1] if n_relations > 1 else None,
+        doses=tuple(answers[: len(SCALES)]),
+        random_direction=answers[len(SCALES)],
+        wrong_relation=answers[-1] if n_relations > 1 else None,
     )
 
 
@@ -156,7 +153,7 @@ def _another(
 
 def _changes(
     member: Member,
-    specimen: Specimen,
+    split: HeldOutSplit,
     swaps: Swaps,
     matrices: Float64[np.ndarray, "relations dim out"],
     noise: Float64[np.ndarray, "relations draws dim"],
@@ -164,7 +161,7 @@ def _changes(
     """The changes of all scales, the random direction, and the wrong relation's if there is one."""
     n_relations, draws = swaps.subjects.shape
     relations = np.arange(n_relations)[:, None]
-    old = specimen.table.answers[swaps.subjects, relations]
+    old = split.table.answers[swaps.subjects, relations]
     difference = member.attributes[swaps.new] - member.attributes[old]
     written = np.einsum("wdo,rno->wrnd", matrices, difference, optimize=True)
     own = written[relations, relations, np.arange(draws)]
@@ -174,15 +171,15 @@ def _changes(
 
 
 def _rates(
-    member: Member, specimen: Specimen, swaps: Swaps, change: Float64[np.ndarray, "relations draws dim"]
+    member: Member, split: HeldOutSplit, swaps: Swaps, change: Float64[np.ndarray, "relations draws dim"]
 ) -> Float64[np.ndarray, "2 relations relations"]:
     changed = member.tensor((member.subjects[swaps.subjects] + change).reshape(-1, change.shape[-1]))
     answers = member.ask_all(changed).reshape(*swaps.subjects.shape, -1)
     became: Bool[np.ndarray, "relations draws relations"] = answers == swaps.new[..., None]
-    kept = answers == specimen.table.answers[swaps.subjects]
+    kept = answers == split.table.answers[swaps.subjects]
     return np.stack([became.mean(axis=1), kept.mean(axis=1)])
 
 
-def _outcome(rates: Sequence[Float64[np.ndarray, "2 relations relations"]]) -> Outcome:
+def _answer_rates(rates: Sequence[Float64[np.ndarray, "2 relations relations"]]) -> AnswerRates:
     became, kept = np.stack(rates, axis=1)
-    return Outcome(became=Estimate(became), kept=Estimate(kept))
+    return AnswerRates(became=Estimate(became), kept=Estimate(kept))

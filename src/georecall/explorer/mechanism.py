@@ -15,7 +15,7 @@ Matrix = Float[np.ndarray, "rows columns"]
 class Mechanism:
     """One step of a model of one layer, for a subject s and a relation r (or the end) read at step t.
 
-        x = share · E[s] + place[t] + carried[r]     attention reads one place, or takes a mean
+        x = share · E[s] + position[t] + carried[r]     attention reads one position, or takes a mean
         h = ReLU(W1 x + b1)                          or silu(G x) · (W1 x) if there are gates G
         y = W2 h + b2                                and x, if residual
         scores = U y                                 U is zero outside of the coordinates `scored`
@@ -28,7 +28,7 @@ class Mechanism:
 
     share: float
     residual: bool
-    place: Float[np.ndarray, "steps dim"]
+    position: Float[np.ndarray, "steps dim"]
     carried: Float[np.ndarray, "controls dim"]
     gate: Float[np.ndarray, "width dim"] | None
     w1: Float[np.ndarray, "width dim"]
@@ -56,7 +56,7 @@ class Mechanism:
             "codeScale": self.code_scale,
             "extras": self.extras,
             "gate": None if self.gate is None else sparse(self.gate),
-            **{name: sparse(getattr(self, name)) for name in ("place", "carried", "w1", "w2")},
+            **{name: sparse(getattr(self, name)) for name in ("position", "carried", "w1", "w2")},
             **{name: packed(getattr(self, name), "<f4") for name in ("b1", "b2", "offset")},
             "components": [sparse(matrix) for matrix in self.components],
             "owners": packed(self.owners, "<i4"),

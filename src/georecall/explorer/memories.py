@@ -14,17 +14,17 @@ from jaxtyping import Float32, Int64
 from georecall.constructions.chain import NAME_SCORE, Chain
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
-from georecall.explorer.view import About, Exhibit
+from georecall.explorer.view import About, View
 from georecall.facts.names import END, UNKNOWN
 from georecall.memory.memory import FactMemory
 from georecall.models.dtypes import DTYPES
 
 
-def memory_exhibit(memory: FactMemory, *, title: str, folder: str | None = None) -> Exhibit:
+def memory_view(memory: FactMemory, *, title: str, folder: str | None = None) -> View:
     """What can be explored of a memory; `folder` is where a command would find it."""
     chain, vocabulary = memory.chain, memory.chain.vocabulary
     names = NameSearch(vocabulary.entities.start, memory.table.entities)
-    return Exhibit(
+    return View(
         about=_about(memory, title, folder),
         mechanism=_mechanism(memory),
         subjects=names,
@@ -56,7 +56,7 @@ def _about(memory: FactMemory, title: str, folder: str | None) -> About:
             ("model", info.architecture),
             ("d", f"{info.dim:,}"),
             ("hidden units", f"{info.width:,}"),
-            ("code", f"{info.code_length} places, {info.levels} levels"),
+            ("code", f"{info.code_length} symbols, {info.levels} levels"),
             ("format", info.dtype),
             ("certified margin", f"{info.margin:.2f}"),
         ),
@@ -72,15 +72,15 @@ def _about(memory: FactMemory, title: str, folder: str | None) -> About:
 
 def _mechanism(memory: FactMemory) -> Mechanism:
     chain = _upright(memory.chain)
-    layout, places, dim = chain.layout, chain.code.length, chain.layout.dim
+    layout, symbols, dim = chain.layout, chain.code.length, chain.layout.dim
     controls, end = chain.control_rows(), chain.vocabulary.end
     read = np.concatenate([controls[chain.vocabulary.relations], controls[end : end + 1]])
     units = memory.architecture.units
-    blocks = np.eye(dim)[:, layout["blocks"]].reshape(dim, chain.n_relations, places)
+    blocks = np.eye(dim)[:, layout["blocks"]].reshape(dim, chain.n_relations, symbols)
     return Mechanism(
         share=1.0,
         residual=True,
-        place=chain.positions()[chain.relation_places :],
+        position=chain.positions()[chain.relation_positions :],
         carried=read @ chain.flag_reader().T @ chain.inhibition().T,
         gate=None if units.gates is None else _weight(memory, chain, units.gates),
         w1=_weight(memory, chain, units.reads),
@@ -89,9 +89,9 @@ def _mechanism(memory: FactMemory) -> Mechanism:
         b2=np.zeros(dim),
         scored=(chain.scored.start, chain.scored.stop),
         code_scale=1 / NAME_SCORE,
-        offset=chain.superpose(np.zeros((1, chain.n_relations, places)))[0],
+        offset=chain.superpose(np.zeros((1, chain.n_relations, symbols)))[0],
         components=np.moveaxis(blocks, 1, 0),
-        owners=np.repeat(np.arange(chain.n_relations), places),
+        owners=np.repeat(np.arange(chain.n_relations), symbols),
         extras={
             name: (part.start, part.stop)
             for name, part in layout.slices.items()

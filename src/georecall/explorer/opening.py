@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from georecall.errors import FolderError, GeorecallError
-from georecall.explorer.memories import memory_exhibit
-from georecall.explorer.runs import run_exhibit
-from georecall.explorer.view import Exhibit
+from georecall.explorer.memories import memory_view
+from georecall.explorer.runs import run_view
+from georecall.explorer.view import View
 from georecall.memory.folder import CERTIFICATE
 from georecall.memory.memory import FactMemory
 from georecall.training.runs import CONFIG, load_run
@@ -14,12 +14,12 @@ TOKENIZER = "tokenizer.json"
 """A folder that has one was a memory, even if its certificate is lost."""
 
 
-def open_exhibit(folder: Path, *, member: int | None = None) -> Exhibit:
+def open_view(folder: Path, *, member: int | None = None) -> View:
     """A memory, or one member of a trained run, after the checks of `FactMemory.load` and `load_run`.
 
     Raises:
         FolderError: the folder is neither, or a file in it is missing or altered.
-        AnalysisError: as `run_exhibit`.
+        AnalysisError: as `run_view`.
         GeorecallError: a member is asked for of a memory.
     """
     title = folder.resolve().name
@@ -29,9 +29,9 @@ def open_exhibit(folder: Path, *, member: int | None = None) -> Exhibit:
     if (folder / CERTIFICATE).exists() or (folder / TOKENIZER).exists():
         if member is not None:
             raise GeorecallError(f"{folder}: is a memory, which has no members: --member cannot be given")
-        return memory_exhibit(FactMemory.load(folder), title=title, folder=str(folder))
+        return memory_view(FactMemory.load(folder), title=title, folder=str(folder))
     if (folder / CONFIG).exists():
-        return run_exhibit(load_run(folder), title=title, member=member or 0)
+        return run_view(load_run(folder), title=title, member=member or 0)
     raise FolderError(
         f"{folder}: expected the folder of a memory or of a trained run, found neither {CERTIFICATE} nor {CONFIG}"
     )

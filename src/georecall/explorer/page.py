@@ -11,7 +11,7 @@ from jinja2 import Environment
 
 from georecall.errors import GeorecallError
 from georecall.escaping import escaped_text
-from georecall.explorer.view import Exhibit
+from georecall.explorer.view import View
 from georecall.storage.files import check_file, pointed_to, whole_file
 
 PROGRAM = ("names", "words", "model", "providers", "drawing", "combobox", "stages", "editing", "main")
@@ -21,26 +21,26 @@ LARGEST = 4_000_000
 """Numbers of the embedding and the unembedding that a page holds at most: 16 MB."""
 
 
-def served_page(exhibit: Exhibit) -> str:
+def served_page(view: View) -> str:
     """The page that asks its server for rows and names."""
-    return _render(exhibit, weights=None, connect="'self'")
+    return _render(view, weights=None, connect="'self'")
 
 
-def standalone_page(exhibit: Exhibit) -> str:
+def standalone_page(view: View) -> str:
     """The page that holds all weights and asks nobody.
 
     Raises:
         GeorecallError: they are more than a page should hold.
     """
-    if exhibit.weights > LARGEST:
+    if view.weights > LARGEST:
         raise GeorecallError(
             f"expected at most {LARGEST:,} numbers in the embedding and the unembedding of a page that stands "
-            f"alone, got {exhibit.weights:,}; explore it without --export"
+            f"alone, got {view.weights:,}; explore it without --export"
         )
-    return _render(exhibit, weights=exhibit.all_weights(), connect="'none'")
+    return _render(view, weights=view.all_weights(), connect="'none'")
 
 
-def export_page(exhibit: Exhibit, path: Path, *, replace: bool = False) -> None:
+def export_page(view: View, path: Path, *, replace: bool = False) -> None:
     """Write the page that stands alone; it appears when it is whole.
 
     Raises:
@@ -48,7 +48,7 @@ def export_page(exhibit: Exhibit, path: Path, *, replace: bool = False) -> None:
         GeorecallError: as `standalone_page`.
     """
     check_file(path, replace=replace)
-    page = standalone_page(exhibit)
+    page = standalone_page(view)
     with whole_file(pointed_to(path), replace=replace) as draft:
         draft.write_bytes(page.encode())
 
@@ -61,15 +61,15 @@ def policy(*, connect: str) -> str:
     )
 
 
-def _render(exhibit: Exhibit, *, weights: dict[str, Any] | None, connect: str) -> str:
+def _render(view: View, *, weights: dict[str, Any] | None, connect: str) -> str:
     """Jinja escapes every text, and in JSON also what could end the element that holds it."""
     template = Environment(autoescape=True, finalize=escaped_text).from_string(_asset("page.html"))
     return template.render(
-        title=exhibit.about.title,
+        title=view.about.title,
         policy=policy(connect=connect),
         style=_style(),
         program=_program(),
-        data={**exhibit.page_data(), "weights": weights},
+        data={**view.page_data(), "weights": weights},
     )
 
 

@@ -7,12 +7,12 @@ from jaxtyping import Float32, Int64
 from torch import Tensor
 
 from georecall.constructions.prompts import SUBJECT
-from georecall.dissection.specimen import Specimen
+from georecall.dissection.held_out_split import HeldOutSplit
 from georecall.dissection.superposition import Superposition, superpose
 from georecall.errors import AnalysisError
 from georecall.explorer.mechanism import Mechanism
 from georecall.explorer.name_search import NameSearch
-from georecall.explorer.view import About, Exhibit
+from georecall.explorer.view import About, View
 from georecall.progress import no_progress
 from georecall.statistics.random_streams import stream
 from georecall.training.runs import TrainedRun
@@ -24,7 +24,7 @@ ASKED = 512
 """Subjects on which it is counted which relation opens a unit."""
 
 
-def run_exhibit(run: TrainedRun, *, title: str, member: int = 0) -> Exhibit:
+def run_view(run: TrainedRun, *, title: str, member: int = 0) -> View:
     """What can be explored of one member of a run.
 
     Raises:
@@ -39,14 +39,14 @@ def run_exhibit(run: TrainedRun, *, title: str, member: int = 0) -> Exhibit:
         )
     if not 0 <= member < run.model.members:
         raise AnalysisError(f"expected a member from 0 to {run.model.members - 1} of this run, got {member}")
-    ensemble = Specimen.of(run.model, table, seed=SEED)
+    ensemble = HeldOutSplit.of(run.model, table, seed=SEED)
     (chosen,) = islice(ensemble.members("member", no_progress), member, member + 1)
-    specimen = Specimen.of(chosen.model, table, seed=SEED)
-    found = superpose(specimen, rng=stream(SEED, "superposition"))
+    split = HeldOutSplit.of(chosen.model, table, seed=SEED)
+    found = superpose(split, rng=stream(SEED, "superposition"))
     embedding = _numbers(chosen.model.embedding[0])
-    return Exhibit(
+    return View(
         about=_about(run, member, found, title),
-        mechanism=_mechanism(specimen, found),
+        mechanism=_mechanism(split, found),
         subjects=NameSearch(0, table.subjects),
         attributes=NameSearch(0, table.attributes),
         controls=(),
@@ -82,16 +82,16 @@ def _about(run: TrainedRun, member: int, found: Superposition, title: str) -> Ab
     )
 
 
-def _mechanism(specimen: Specimen, found: Superposition) -> Mechanism:
+def _mechanism(split: HeldOutSplit, found: Superposition) -> Mechanism:
     """What reaches the MLP is a share of the subject, and what all relations bring to a subject that is 0."""
-    model, layer = specimen.model, specimen.model.only_layer
-    seen = model.trace(specimen.prompts(specimen.training[:1]), edits={"embedded": _without_subject})
+    model, layer = split.model, split.model.only_layer
+    seen = model.trace(split.prompts(split.training[:1]), edits={"embedded": _without_subject})
     share = seen.attention[0, 0, 0, SUBJECT].item() + layer.residual
     w2 = _numbers(layer.w2)
     return Mechanism(
         share=share,
         residual=layer.residual,
-        place=share * _numbers(model.positions)[[SUBJECT]],
+        position=share * _numbers(model.positions)[[SUBJECT]],
         carried=_numbers(seen.attended),
         gate=None,
         w1=_numbers(layer.w1),
@@ -102,7 +102,7 @@ def _mechanism(specimen: Specimen, found: Superposition) -> Mechanism:
         code_scale=1.0,
         offset=found.fit.offset[0],
         components=found.fit.matrices[0],
-        owners=_owners(specimen),
+        owners=_owners(split),
         extras={},
     )
 
@@ -112,11 +112,11 @@ def _without_subject(x: Tensor) -> Tensor:
     return x
 
 
-def _owners(specimen: Specimen) -> Int64[np.ndarray, " width"]:
+def _owners(split: HeldOutSplit) -> Int64[np.ndarray, " width"]:
     """The relation under which each hidden unit is open most often."""
-    prompts = specimen.prompts(specimen.training[:ASKED])
-    hidden = specimen.model.trace(prompts).hidden[0]
-    rates = (hidden > 0).unflatten(0, (-1, len(specimen.table.relations))).double().mean(dim=0)
+    prompts = split.prompts(split.training[:ASKED])
+    hidden = split.model.trace(prompts).hidden[0]
+    rates = (hidden > 0).unflatten(0, (-1, len(split.table.relations))).double().mean(dim=0)
     return rates.argmax(dim=0).numpy()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from georecall.errors import GeorecallError
 from georecall.escaping import escaped, traceback_lines
 from georecall.explorer.page import policy, served_page
-from georecall.explorer.view import Exhibit
+from georecall.explorer.view import View
 
 ADDRESS = "127.0.0.1"
 HOSTS = {ADDRESS, "localhost"}
@@ -22,7 +22,7 @@ SECONDS_IDLE = 30
 
 
 class ExplorerServer(ThreadingHTTPServer):
-    """Serves an exhibit at `url` until it is shut down.
+    """Serves a view at `url` until it is shut down.
 
     Raises:
         GeorecallError: the port is taken; 0 takes a free one.
@@ -30,9 +30,9 @@ class ExplorerServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, exhibit: Exhibit, *, port: int = 0) -> None:
-        self.exhibit = exhibit
-        self.page = served_page(exhibit).encode()
+    def __init__(self, view: View, *, port: int = 0) -> None:
+        self.view = view
+        self.page = served_page(view).encode()
         try:
             super().__init__((ADDRESS, port), _Handler)
         except OSError as error:
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
             return
         try:
-            self._send_json(*_answer(self.server.exhibit, path, parse_qs(query, keep_blank_values=True)))
+            self._send_json(*_answer(self.server.view, path, parse_qs(query, keep_blank_values=True)))
         except GeorecallError as error:
             self._send_json(HTTPStatus.BAD_REQUEST, {"error": str(error)})
 
@@ -103,18 +103,18 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing is printed for each request."""
 
 
-def _answer(exhibit: Exhibit, path: str, asked: Mapping[str, list[str]]) -> tuple[HTTPStatus, Any]:
+def _answer(view: View, path: str, asked: Mapping[str, list[str]]) -> tuple[HTTPStatus, Any]:
     """What is found at a path; GeorecallError for a question that cannot be answered."""
     match path:
         case "/search":
-            return HTTPStatus.OK, exhibit.search(_one(asked, "kind"), _one(asked, "text"))
+            return HTTPStatus.OK, view.search(_one(asked, "kind"), _one(asked, "text"))
         case "/subject":
-            return HTTPStatus.OK, exhibit.subject(_integer(asked, "id"))
+            return HTTPStatus.OK, view.subject(_integer(asked, "id"))
         case "/attribute":
-            return HTTPStatus.OK, exhibit.attribute(_integer(asked, "id"))
+            return HTTPStatus.OK, view.attribute(_integer(asked, "id"))
         case "/top":
             count = min(_integer(asked, "count"), MOST_SCORES)
-            return HTTPStatus.OK, exhibit.top(_numbers(asked, "state"), count)
+            return HTTPStatus.OK, view.top(_numbers(asked, "state"), count)
         case _:
             return HTTPStatus.NOT_FOUND, {"error": "nothing is here"}
 

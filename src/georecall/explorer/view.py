@@ -35,11 +35,11 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Exhibit:
-    """What can be explored.
+class View:
+    """A model as it is explored: what can be looked at and chosen.
 
     Rows of the embedding, in float32 and in the directions that mean something, are numbered by the tokens that
-    can stand in the place of the subject; outputs by the rows of `outputs`. `subjects` and `attributes` are the
+    can stand in the position of the subject; outputs by the rows of `outputs`. `subjects` and `attributes` are the
     names among them that can be chosen; `controls` are the outputs before the attributes, by name.
     `answers` gives the outputs that are right, `NO_FACT` where there is none, for a range of rows.
     """
@@ -84,8 +84,8 @@ class Exhibit:
     def attribute(self, output: int) -> dict[str, Any]:
         """An output and the vector that codes for it; GeorecallError if there is no such output."""
         _check(output, len(self.outputs), "outputs")
-        places = self.mechanism.components.shape[2]
-        vector = self.outputs[output, :places] * np.float32(self.mechanism.code_scale)
+        symbols = self.mechanism.components.shape[2]
+        vector = self.outputs[output, :symbols] * np.float32(self.mechanism.code_scale)
         return {"id": output, "name": self._name(output, self.attributes), "vector": vector.tolist()}
 
     def top(self, state: Float32[np.ndarray, " any"], count: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from jaxtyping import Int64
 class Vocabulary:
     """Where each kind of token lies among the ids: `unknown, end, relations …, entities …`.
 
-    The unknown is the answer to a fact that is not in the table. The end token fills the relation places that
+    The unknown is the answer to a fact that is not in the table. The end token fills the relation positions that
     a question leaves empty and closes the answer.
     """
 

@@ -1,4 +1,4 @@
-"""Random tables of facts, the worlds in which recall is measured."""
+"""Worlds: synthetic data sets, random tables of facts on which recall is measured."""
 
 import numpy as np
 

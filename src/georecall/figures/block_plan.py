@@ -21,7 +21,7 @@ WIDEST_CELL, NAMED_BLOCK = 26.0, 130.0
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPlan:
-    """A row of blocks, each of a cell for every place of a code.
+    """A row of blocks, each of a cell for every symbol of a code.
 
     If there are more relations than colours, only the block that is asked for and the first of the others are
     drawn, in the order of the table.
@@ -29,7 +29,7 @@ class BlockPlan:
 
     relations: int
     asked: int
-    places: int
+    symbols: int
 
     @cached_property
     def drawn(self) -> tuple[int, ...]:
@@ -61,12 +61,12 @@ class BlockPlan:
     def cell(self) -> float:
         """Width of a cell and of the line of white after it; no block takes more than half of the room."""
         room = (RIGHT - LEFT + GAP) / max(len(self.drawn), 2) - GAP
-        return min(WIDEST_CELL, room / self.places)
+        return min(WIDEST_CELL, room / self.symbols)
 
     @property
     def block(self) -> float:
         """Width of a block."""
-        return self.cell * self.places - 1
+        return self.cell * self.symbols - 1
 
     @property
     def pitch(self) -> float:

@@ -75,7 +75,7 @@ def _reference_rows(points: Sequence[CapacityPoint], r: int) -> list[Row]:
 def dimension_of_bits(n_subjects: int, n_relations: int, bits: float) -> float:
     """The real d at which the parameters of a model hold the bits of all facts, at `bits` each.
 
-    bits · ((2N + R + 7)·d + 8d²) = R·log2 N!: embeddings of subjects, relations and two places, unembedding, and an
+    bits · ((2N + R + 7)·d + 8d²) = R·log2 N!: embeddings of subjects, relations and two positions, unembedding, and an
     MLP of width 4d with its biases.
     """
     linear, total = 2 * n_subjects + n_relations + 7, one_hop_bits(n_subjects, n_relations) / bits

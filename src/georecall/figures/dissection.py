@@ -10,8 +10,8 @@ from jaxtyping import Float64
 
 from georecall.dissection import Dissection
 from georecall.dissection.ablation import Ablation
-from georecall.dissection.patching import Patching
 from georecall.dissection.readout import Readout
+from georecall.dissection.relation_patching import Patching
 from georecall.dissection.superposition import Superposition
 from georecall.dissection.swap import Swap
 from georecall.figures.theme import BLUE, INK, MUTED, VERMILION, theme
@@ -31,7 +31,7 @@ TITLES = {
     "swap": "One relation's component exchanged",
     "doses": "Dose and response of the exchange",
     "patching": "Another relation patched in at the input of the MLP",
-    "ablation": "Hidden units of one relation silenced",
+    "ablation": "Hidden units of one relation ablated",
     "units": "Activity of hidden units by relation",
 }
 """The figures of one dissection, by the names of their files."""
@@ -119,7 +119,7 @@ def patching_figure(part: Patching, relations: Sequence[str]) -> alt.HConcatChar
 def ablation_figure(part: Ablation, relations: Sequence[str]) -> alt.HConcatChart:
     """Recall without the units of a relation, and without as many random units."""
     return alt.hconcat(
-        _matrix(part.ablated, relations, "Recall without its units", rows="silenced", columns="asked"),
+        _matrix(part.ablated, relations, "Recall without its units", rows="ablated", columns="asked"),
         _matrix(
             part.random,
             relations,

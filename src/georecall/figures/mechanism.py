@@ -145,8 +145,8 @@ class _Picture:
             fill = self.plan.colour if first else CLOSED
             self.pad.box(BARS, y - 8, unit * max(0.0, score), 16, fill=fill)
             self.pad.text(FULL_BAR + 28, y, number(score), bold=first, align="right")
-        lead = unit * (best - second)
-        self.pad.box(FULL_BAR - lead, SCORES + BAR - 8, lead, 16, fill=self.plan.colour, opacity=BAND)
+        margin = unit * (best - second)
+        self.pad.box(FULL_BAR - margin, SCORES + BAR - 8, margin, 16, fill=self.plan.colour, opacity=BAND)
         self.pad.text(FULL_BAR + 38, SCORES, f"leads by {number(best - second)}", bold=True)
         if others := self._ranked[MOST_NAMES:]:
             rest = f"{len(others):,} more, none above {number(others[0][1])}"
@@ -170,11 +170,11 @@ class _Picture:
         self.pad.text(middle, PROMPT + 52, text, bold=True, align="center", colour=ink, limit=width - 12)
         return middle
 
-    def _blocks(self, y: Pixels, values: Float64[np.ndarray, "relations places"]) -> None:
+    def _blocks(self, y: Pixels, values: Float64[np.ndarray, "relations symbols"]) -> None:
         for relation, x, colour in self.plan:
             self._cells(x, y, values[relation], colour)
 
-    def _cells(self, x: Pixels, y: Pixels, values: Float64[np.ndarray, " places"], colour: str) -> None:
+    def _cells(self, x: Pixels, y: Pixels, values: Float64[np.ndarray, " symbols"], colour: str) -> None:
         """A strip of numbers: in colour above 0, the stronger the higher, and grey below."""
         width, highest = self.plan.cell - 1, self.memory.chain.codewords.max()
         for place, value in enumerate(values.tolist()):
@@ -190,8 +190,8 @@ class _Picture:
     @cached_property
     def plan(self) -> BlockPlan:
         """Where the blocks are."""
-        relations, places = self.found.embedded.shape
-        return BlockPlan(relations=relations, asked=self.found.relation, places=places)
+        relations, symbols = self.found.embedded.shape
+        return BlockPlan(relations=relations, asked=self.found.relation, symbols=symbols)
 
     @cached_property
     def _ranked(self) -> list[tuple[str, float]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from georecall.figures.numbers import bits_text, count_text
-from georecall.theory.comparison import Comparison
+from georecall.theory.size_comparison import SizeComparison
 
 INK, MUTED, GRID = "#222222", "#5f6368", "#e6e6e6"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
@@ -20,7 +20,7 @@ class Series(NamedTuple):
     name: str
     colour: str
     dashes: list[int]
-    value: Callable[[Comparison], int]
+    value: Callable[[SizeComparison], int]
 
 
 SERIES = (
@@ -67,7 +67,7 @@ def theme() -> alt.Config:
 
 
 def dimension_figure(
-    asked: Comparison, *, by_hops: Sequence[Comparison], by_subjects: Sequence[Comparison]
+    asked: SizeComparison, *, by_hops: Sequence[SizeComparison], by_subjects: Sequence[SizeComparison]
 ) -> alt.HConcatChart:
     """Dimension against k and against N, with and without a chain of thought, on logarithmic scales.
 
@@ -95,7 +95,7 @@ def dimension_figure(
 
 
 def _panel(
-    results: Sequence[Comparison], asked: Comparison, *, x: alt.X, title: str, mark: str
+    results: Sequence[SizeComparison], asked: SizeComparison, *, x: alt.X, title: str, mark: str
 ) -> alt.LayerChart:
     field = str(x.shorthand).partition(":")[0]
     rows: list[dict[str, Any]] = [
@@ -137,7 +137,7 @@ def _scale(names: list[str], values: list[Any]) -> alt.Scale:
     return alt.Scale(domain=names, range=values)
 
 
-def _hops_axis(results: Sequence[Comparison]) -> alt.X:
+def _hops_axis(results: Sequence[SizeComparison]) -> alt.X:
     values = [known.hops for known in results]
     step = -(-len(values) // MOST_TICKS)
     margin = (values[-1] - values[0]) / 25
@@ -149,7 +149,7 @@ def _hops_axis(results: Sequence[Comparison]) -> alt.X:
     )
 
 
-def _subjects_axis(results: Sequence[Comparison]) -> alt.X:
+def _subjects_axis(results: Sequence[SizeComparison]) -> alt.X:
     values = [known.subjects for known in results]
     low, high = math.ceil(math.log10(values[0])), math.floor(math.log10(values[-1]))
     return alt.X(

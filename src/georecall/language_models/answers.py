@@ -53,7 +53,7 @@ def score_answers(
     """Score every answer by teacher forcing: prompt and answer are tokenised as one text and run once.
 
     An answer's tokens are those from the first to the last that have a character of it. Only where one of them is
-    foretold is the head computed.
+    predicted is the head computed.
 
     Raises:
         ProbingError: an answer shares a token with the subject or has none, a text is too long, or logits are NaN.
@@ -66,7 +66,7 @@ def score_answers(
         asked = [questions[item] for item in part.items]
         subjects = torch.tensor([question.subject for question in asked], device=lm.device)
         with around(part, subjects):
-            scores, right, owners = _foretold(lm, part, asked)
+            scores, right, owners = _predicted(lm, part, asked)
         np.add.at(log_probabilities, part.items[owners], scores)
         np.logical_and.at(recalled, part.items[owners], right)
         done += len(asked)
@@ -88,7 +88,7 @@ def _questions(lm: LanguageModel, prompts: Sequence[AnsweredPrompt]) -> Iterator
         )
 
 
-def _foretold(
+def _predicted(
     lm: LanguageModel, batch: Batch, asked: Sequence[_Question]
 ) -> tuple[Float64[np.ndarray, " tokens"], Bool[np.ndarray, " tokens"], Int64[np.ndarray, " tokens"]]:
     """Log-probability of each answer's tokens, whether each is ranked first, and whose it is."""

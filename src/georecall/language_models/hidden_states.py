@@ -67,7 +67,7 @@ def subject_states(
 def answer_states(
     lm: LanguageModel, prompts: Sequence[AnsweredPrompt], *, batch: int = 32, progress: Progress = no_progress
 ) -> Float32[np.ndarray, "prompts dim"]:
-    """State L where each answer is foretold: at the token before the first that has a character of the answer.
+    """State L where each answer is predicted: at the token before the first that has a character of the answer.
 
     `LanguageModel.decode` makes logits of it. A space that is a token of its own belongs to the prompt.
 

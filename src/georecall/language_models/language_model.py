@@ -97,7 +97,7 @@ class LanguageModel:
             digest.update(tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
-    def random_twin(self, seed: int) -> "LanguageModel":
+    def untrained_control(self, seed: int) -> "LanguageModel":
         """The same architecture with fresh random weights, as its family draws them, and the same tokenizer.
 
         The weights are drawn on the CPU in float32, so a seed gives the same model on every device.

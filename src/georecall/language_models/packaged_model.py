@@ -16,7 +16,7 @@ def packaged_model() -> Path | None:
     return next(iter(sorted(Path(spec.origin).parent.glob("*.gguf"))), None)
 
 
-def lacks_packaged_model() -> str | None:
+def missing_packaged_model() -> str | None:
     """What is missing to load it, and how to get that; None if nothing is."""
     if packaged_model() is None or find_spec("gguf") is None:
         return f"the model {NAME} is not installed: {HOW_TO_GET_IT}"

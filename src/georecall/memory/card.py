@@ -73,7 +73,7 @@ def model_card(memory: "FactMemory") -> str:
         subjects=len(table.subjects),
         relations=len(table.relations),
         hops=chain.hops,
-        places=chain.relation_places,
+        places=chain.relation_positions,
         prompt=repr(prompt_text(subject, (relation,), hops=chain.hops)),
         question=repr(f"{subject}{RELATION_MARK}{relation}"),
         exactly=", exactly" if known.exact else "",

@@ -22,7 +22,7 @@ from georecall.memory.info import MemoryInfo, memory_info
 from georecall.memory.loading import load_parts, open_parts
 from georecall.models.architecture import Architecture
 from georecall.models.architectures import ARCHITECTURES, DEFAULT
-from georecall.models.decode_step import Reader, RecallStep
+from georecall.models.decode_step import DecodeStep, Reader
 from georecall.progress import Progress, no_progress
 from georecall.storage.arrays import StoredArrays
 
@@ -215,7 +215,7 @@ class FactMemory:
         return np.array([*self.table.entities, None], dtype=object)
 
     @cached_property
-    def _step(self) -> RecallStep:
+    def _step(self) -> DecodeStep:
         return self.architecture.step(self.chain, self.file or _reader(self.tensors))
 
     def _indices(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from georecall.constructions.certificate import Errors
 from georecall.constructions.chain import Chain
-from georecall.models.decode_step import Reader, RecallStep
+from georecall.models.decode_step import DecodeStep, Reader
 from georecall.storage.tensors import DTYPE_CODES, TensorForm, TensorSource
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Architecture(Generic[AnyChain]):
     chain_class: type[AnyChain]
     config: Callable[[AnyChain], dict[str, Any]]
     tensors: Callable[[AnyChain], dict[str, TensorSource]]
-    step: Callable[[AnyChain, Reader], RecallStep]
+    step: Callable[[AnyChain, Reader], DecodeStep]
     errors: "Callable[[AnyChain, Mapping[str, Tensor], Arithmetic], Errors]"
     embedding: str
     unembedding: str

@@ -50,7 +50,7 @@ def ask_every_step(
     """
     everyone = np.arange(-1, chain.n_entities) if entities is None else entities
     pairs = _affordable(chain, everyone, np.random.default_rng(seed))
-    vocabulary, places = chain.vocabulary, chain.relation_places
+    vocabulary, places = chain.vocabulary, chain.relation_positions
     asked, subjects = vocabulary.relation_ids(pairs[:, 1]), vocabulary.entity_ids(pairs[:, 0])
     prompts = torch.from_numpy(np.repeat(np.stack([asked, subjects], axis=1), places, axis=1))
     gold = torch.from_numpy(_right_tokens(chain, pairs))
@@ -76,7 +76,7 @@ def _affordable(
     """Pairs of an entity and a relation: all of them, or as many as can be afforded."""
     relations = np.arange(-1, chain.n_relations)
     count = len(entities) * len(relations)
-    most = max(1, SCORES_IN_ALL // (chain.vocabulary.size * chain.relation_places))
+    most = max(1, SCORES_IN_ALL // (chain.vocabulary.size * chain.relation_positions))
     chosen = np.arange(count) if count <= most else np.sort(rng.choice(count, most, replace=False))
     entity, relation = np.divmod(chosen, len(relations))
     return np.stack([entities[entity], relations[relation]], axis=1)

@@ -1,4 +1,4 @@
-"""One recall step of a stock model, for many questions at once."""
+"""One decode step of a stock model, for many questions at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Reader = Callable[..., Float32[np.ndarray, "..."]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecallStep:
+class DecodeStep:
     """The stock model's own weights, without what `generate` repeats.
 
     Attention puts its whole weight on the one place that holds the relation (the certificate checks it), so

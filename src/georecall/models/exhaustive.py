@@ -16,7 +16,7 @@ NUMBERS_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exhaustion:
+class ExhaustiveEvaluation:
     """The certificate of a construction by asking it everything: how many questions, how many wrong, least margin.
 
     A tie and a NaN count as wrong.
@@ -32,9 +32,9 @@ class Exhaustion:
         return asdict(self)
 
 
-def exhaust(
+def evaluate_exhaustively(
     construction: SingleAnswer, dtype: torch.dtype, *, progress: Progress = no_progress
-) -> Exhaustion:
+) -> ExhaustiveEvaluation:
     """Ask all N·R^k questions in the number format `dtype`.
 
     Raises:
@@ -54,4 +54,6 @@ def exhaust(
         least = min(least, float(leads.min()))
         done += len(leads)
         progress(f"asking {type(construction).__name__}, {construction.hops} hops", done, total)
-    return Exhaustion(dtype=str(dtype).removeprefix("torch."), queries=total, wrong=wrong, margin=least)
+    return ExhaustiveEvaluation(
+        dtype=str(dtype).removeprefix("torch."), queries=total, wrong=wrong, margin=least
+    )

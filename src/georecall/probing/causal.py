@@ -17,7 +17,7 @@ from georecall.statistics.random_streams import stream
 
 
 @dataclass(frozen=True, kw_only=True)
-class Swap:
+class StateSwap:
     """Relation r of some subjects, whose attribute a is to become b: A_r (v_b − v_a) is added to state `layer`.
 
     Neither the layer nor the A_r may have been chosen or fitted with these subjects.
@@ -85,11 +85,11 @@ class SwapEffect:
         )
 
 
-def swap_components(
+def measure_swaps(
     lm: LanguageModel,
     table: FactTable,
     templates: Mapping[str, str],
-    swaps: Sequence[Swap],
+    swaps: Sequence[StateSwap],
     *,
     answer_prefix: str = " ",
     batch: int = 32,
@@ -117,7 +117,7 @@ class _Asker:
     answer_prefix: str
     batch: int
 
-    def effect(self, swap: Swap, rng: np.random.Generator) -> SwapEffect:
+    def effect(self, swap: StateSwap, rng: np.random.Generator) -> SwapEffect:
         """The effect of one swap, and of random directions of the same norms."""
         random = rng.standard_normal(swap.deltas.shape)
         norms = (np.linalg.norm(part, axis=1, keepdims=True) for part in (swap.deltas, random))
@@ -136,7 +136,7 @@ class _Asker:
         )
 
     def _scores(
-        self, swap: Swap, deltas: Float64[np.ndarray, "subjects dim"] | None
+        self, swap: StateSwap, deltas: Float64[np.ndarray, "subjects dim"] | None
     ) -> dict[str, Float64[np.ndarray, " subjects"]]:
         """Log-probabilities of the right answers by relation; of the one that is swapped, of b less that of a."""
         scores = {}
@@ -149,7 +149,7 @@ class _Asker:
 
     def _score(
         self,
-        swap: Swap,
+        swap: StateSwap,
         relation: str,
         answers: Int64[np.ndarray, " subjects"],
         deltas: Float64[np.ndarray, "subjects dim"] | None,

@@ -8,7 +8,7 @@ from pydantic import Field, InstanceOf
 
 from georecall.errors import ProbingError
 from georecall.facts.table import FactTable
-from georecall.language_models.reading import Reading
+from georecall.language_models.table_states import HiddenStates
 from georecall.probing.controls import ControlledProbe, probe_with_controls
 from georecall.probing.evidence import Evidence, score_by_input, weigh_evidence
 from georecall.probing.joint_fit import JointFit, fit_jointly
@@ -59,7 +59,7 @@ class Findings(Record):
 
 
 def analyse(
-    reading: Reading,
+    hidden: HiddenStates,
     table: FactTable,
     *,
     folds: int = 5,
@@ -73,23 +73,23 @@ def analyse(
     Raises:
         ProbingError: no relation can be probed, or states are not finite.
     """
-    targets, skipped = choose_targets(table, reading.vectors, folds=folds, seed=seed)
+    targets, skipped = choose_targets(table, hidden.vectors, folds=folds, seed=seed)
     options: dict[str, Any] = {
-        "random_states": reading.random_states,
-        "layers": reading.layers,
+        "random_states": hidden.random_states,
+        "layers": hidden.layers,
         "seed": seed,
         "n_jobs": n_jobs,
     }
     probes = probe_with_controls(
-        reading.states, table, targets, shuffles=shuffles, progress=progress, **options
+        hidden.states, table, targets, shuffles=shuffles, progress=progress, **options
     )
     evidence = tuple(weigh_evidence(one, seed=seed) for one in probes if one.probe.target.judged)
     joint, reason = None, None
     try:
         joint = fit_jointly(
-            reading.states,
+            hidden.states,
             table,
-            reading.vectors,
+            hidden.vectors,
             [found.relation for found in evidence],
             folds=folds,
             progress=progress,
@@ -99,7 +99,7 @@ def analyse(
         reason = str(error)
     judged = (one for one in probes if one.probe.target.judged)
     return Findings(
-        layers=reading.layers,
+        layers=hidden.layers,
         evidence=evidence,
         curves=tuple(point for controlled in judged for point in _curves(controlled, seed)),
         probes=probes,

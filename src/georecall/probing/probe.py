@@ -13,10 +13,10 @@ from georecall.language_models.hidden_states import answer_states
 from georecall.language_models.language_model import LanguageModel
 from georecall.language_models.prompts import Template
 from georecall.language_models.readiness import check_ready
-from georecall.language_models.reading import Reading, read_model
 from georecall.language_models.state_cache import StateCache
+from georecall.language_models.table_states import HiddenStates, read_hidden_states
 from georecall.language_models.templates import Templates
-from georecall.probing.causal import Swap, SwapEffect, SwapSummary, swap_components
+from georecall.probing.causal import StateSwap, SwapEffect, SwapSummary, measure_swaps
 from georecall.probing.findings import Findings, analyse
 from georecall.probing.knowledge import EXAMPLES_SHOWN, Knowledge, Recalled, recall_facts
 from georecall.probing.linear_relations import LinearRelation, linear_relation
@@ -113,7 +113,7 @@ def probe_model(
     knowledge = _knowledge(lm, table, templates, settings, cache, **asking)
     if settings.known_only:
         table = only_known(table, knowledge)
-    reading = read_model(
+    hidden = read_hidden_states(
         lm,
         table,
         templates.subject,
@@ -123,13 +123,13 @@ def probe_model(
         cache=cache,
         **asking,
     )
-    findings = analyse(reading, table, shuffles=settings.shuffles, n_jobs=n_jobs, progress=progress, **chosen)
+    findings = analyse(hidden, table, shuffles=settings.shuffles, n_jobs=n_jobs, progress=progress, **chosen)
     first = {relation: templates.relations[relation][0] for relation in findings.relations}
     relations = {
-        name: _linear_relation(lm, reading, table, name, text, cache=cache, **asking, **chosen)
+        name: _linear_relation(lm, hidden, table, name, text, cache=cache, **asking, **chosen)
         for name, text in first.items()
     }
-    swaps = _swaps(lm, reading, table, findings, settings) if settings.swaps else []
+    swaps = _swaps(lm, hidden, table, findings, settings) if settings.swaps else []
     return ProbeReport(
         model=lm.name,
         digest=lm.digest,
@@ -139,7 +139,7 @@ def probe_model(
         knowledge=knowledge,
         findings=findings,
         linear_relations=relations,
-        swaps=swap_components(lm, table, first, swaps, seed=settings.seed, **asking),
+        swaps=measure_swaps(lm, table, first, swaps, seed=settings.seed, **asking),
     )
 
 
@@ -175,7 +175,7 @@ def _knowledge(
 
 def _linear_relation(
     lm: LanguageModel,
-    reading: Reading,
+    hidden: HiddenStates,
     table: FactTable,
     relation: str,
     template: str,
@@ -186,7 +186,7 @@ def _linear_relation(
     progress: Progress,
     **options: Any,
 ) -> LinearRelation:
-    """From the subjects' states to those from which their answers are foretold, and the tokens that these put first."""
+    """From the subjects' states to those from which their answers are predicted, and the tokens these put first."""
     answers = table.answers[:, table.relation_index[relation]]
     rows = np.flatnonzero(answers >= 0)
     prompts = [
@@ -209,19 +209,19 @@ def _linear_relation(
         return torch.cat([lm.decode(part).argmax(dim=1) for part in parts]).cpu().numpy()
 
     return linear_relation(
-        reading.states[:, rows],
+        hidden.states[:, rows],
         outputs,
         decode,
         decode(outputs),
-        layers=reading.layers,
+        layers=hidden.layers,
         progress=progress,
         **options,
     )
 
 
 def _swaps(
-    lm: LanguageModel, reading: Reading, table: FactTable, findings: Findings, settings: ProbeSettings
-) -> list[Swap]:
+    lm: LanguageModel, hidden: HiddenStates, table: FactTable, findings: Findings, settings: ProbeSettings
+) -> list[StateSwap]:
     """A swap for each relation, of subjects that had no say in the layer or in the components.
 
     The layer is the one at which the joint fit leaves least in the training part. There are no swaps without a joint
@@ -234,8 +234,8 @@ def _swaps(
     answers = table.answers[:, [table.relation_index[relation] for relation in findings.relations]]
     rows = np.flatnonzero((answers >= 0).all(axis=1))
     held_out = fold_numbers(len(rows), settings.folds, settings.seed) == FOLD
-    state = reading.states[reading.layers.index(layer)]
-    fit = fit_superposition(state, answers, reading.vectors, rows[~held_out])
+    state = hidden.states[hidden.layers.index(layer)]
+    fit = fit_superposition(state, answers, hidden.vectors, rows[~held_out])
     rng = stream(settings.seed, "swaps")
     swaps = []
     for column, relation in enumerate(findings.relations):
@@ -245,5 +245,7 @@ def _swaps(
             continue
         wanted = np.array([rng.choice(every[every != attribute]) for attribute in old], dtype=np.int64)
         deltas = fit.component(column, wanted) - fit.component(column, old)
-        swaps.append(Swap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas))
+        swaps.append(
+            StateSwap(relation=relation, layer=layer, subjects=subjects, wanted=wanted, deltas=deltas)
+        )
     return swaps

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from georecall.claims.claim import Outcome
 from georecall.claims.sizes import field_names, field_values, listed
-from georecall.claims.status import NOT_RECORDED, CellStanding
+from georecall.claims.status import NOT_RECORDED, CellStatus
 from georecall.escaping import escaped
 
 
@@ -82,7 +82,7 @@ def remarks(outcome: Outcome) -> tuple[str, ...]:
 
 def environments(outcomes: Sequence[Outcome]) -> tuple[dict[str, str], ...]:
     """The different environments in which cells were measured, with how many and when."""
-    groups: dict[tuple[tuple[str, str], ...], list[CellStanding]] = {}
+    groups: dict[tuple[tuple[str, str], ...], list[CellStatus]] = {}
     unique = {cell.cell.folder_name: cell for outcome in outcomes for cell in outcome.cells}
     for cell in unique.values():
         if cell.state == "measured":
@@ -93,7 +93,7 @@ def environments(outcomes: Sequence[Outcome]) -> tuple[dict[str, str], ...]:
     )
 
 
-def _dates(cells: Sequence[CellStanding]) -> str:
+def _dates(cells: Sequence[CellStatus]) -> str:
     """The first and the last day."""
     days = sorted({cell.environment["date"][:10] for cell in cells if "date" in cell.environment})
     return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""

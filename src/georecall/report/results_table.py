@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from georecall.claims.claim import Outcome
-from georecall.claims.status import CellStanding
+from georecall.claims.status import CellStatus
 from georecall.statistics.quantities import Quantity
 from georecall.storage.files import write_bytes
 
@@ -86,7 +86,7 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     write_bytes(path, content.getvalue())
 
 
-def _row(outcome: Outcome, cell: CellStanding) -> Row:
+def _row(outcome: Outcome, cell: CellStatus) -> Row:
     config, measured = cell.cell.config, cell.measured
     numbers = {} if measured is None else measured.result.to_dict()
     return {

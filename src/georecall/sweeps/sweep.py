@@ -17,10 +17,10 @@ from georecall.sweeps.plan import add_to_plan
 
 @dataclass(frozen=True, kw_only=True)
 class SweepReport:
-    """How a sweep ended: the folders of the cells measured now and of those measured before, and all failures."""
+    """How a sweep ended: the folders of the cells measured now, of those cached from before, and all failures."""
 
     finished: tuple[str, ...]
-    taken_over: tuple[str, ...]
+    cached: tuple[str, ...]
     failed: tuple[Failure, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _report(cells: Sequence[Cell], tried: set[str], root: Path) -> SweepReport:
     measured = [cell.folder_name for cell in cells if cell.is_measured(root)]
     return SweepReport(
         finished=tuple(name for name in measured if name in tried),
-        taken_over=tuple(name for name in measured if name not in tried),
+        cached=tuple(name for name in measured if name not in tried),
         failed=tuple(
             read_failure(root / cell.folder_name, cell.config) for cell in cells if has_failed(cell, root)
         ),

@@ -51,7 +51,7 @@ def log2_factorial(n: int) -> float:
 def bits_per_fact_bound(n_subjects: int) -> float:
     """Least bits a fact for uniformly random bijections of N subjects, log2(N!)/N ≈ log2 N − 1.4427.
 
-    A constant-composition code of p places over L levels takes p·log2 L bits a fact and is never below it, as
+    A constant-composition code of p symbols over L levels takes p·log2 L bits a fact and is never below it, as
     L^p ≥ its capacity ≥ N and N^N ≥ N!. Raises GeorecallError for N < 1. Source: docs/theory.md §5.
     """
     _require("n_subjects", n_subjects, 1)

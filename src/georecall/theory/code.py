@@ -32,7 +32,7 @@ class Code(ABC):
         """The least ½‖C(a) − C(b)‖² over all a ≠ b, or less."""
 
     @abstractmethod
-    def unrank(self, indices: Int64[np.ndarray, "*batch"]) -> Int8[np.ndarray, "*batch places"]:
+    def unrank(self, indices: Int64[np.ndarray, "*batch"]) -> Int8[np.ndarray, "*batch symbols"]:
         """The words of the given numbers; CodeError for a number outside [0, capacity)."""
 
     @property
@@ -47,7 +47,7 @@ class Code(ABC):
 
     @property
     def highest_level(self) -> int:
-        """c_max, the highest level that occurs; of more levels than places the upper ones do not."""
+        """c_max, the highest level that occurs; of more levels than symbols the upper ones do not."""
         return int(np.flatnonzero(self.composition)[-1])
 
     @property
@@ -62,7 +62,7 @@ class Code(ABC):
 
     @property
     def flag(self) -> int:
-        """The first place of C(0) that holds a 1; the place before it holds a 0."""
+        """Which symbol of C(0) is the first that is 1; the one before it is 0."""
         return self.composition[0]
 
     @property
@@ -75,7 +75,7 @@ class Code(ABC):
         """p·log2 L, the bits that one stored fact takes."""
         return self.length * self.bits_per_symbol
 
-    def first_words(self, count: int) -> Int8[np.ndarray, "count places"]:
+    def first_words(self, count: int) -> Int8[np.ndarray, "count symbols"]:
         """C(0) … C(count − 1), with what a construction needs of them.
 
         Raises CodeError if there are fewer, if levels 0 and 1 do not occur, if a word is no arrangement of

@@ -19,7 +19,7 @@ def code_tables() -> str:
     levels = [f"L = {count}" for count in LEVELS]
     return (
         f"Places of a codeword, p, and the dimension d = {RELATIONS}·p of {RELATIONS} relations:\n\n"
-        + _table(["N", *levels], ([f"{n:,}", *_places(n)] for n in SUBJECTS))
+        + _table(["N", *levels], ([f"{n:,}", *_symbols(n)] for n in SUBJECTS))
         + "\nBits a fact, p·log2 L, beside the bound log2(N!)/N:\n\n"
         + _table(
             ["N", "bound", *levels],
@@ -32,7 +32,7 @@ def _sizes(n_subjects: int) -> Iterator[ConstructionSize]:
     return (one_hop_size(n_subjects, RELATIONS, levels=levels) for levels in LEVELS)
 
 
-def _places(n_subjects: int) -> Iterator[str]:
+def _symbols(n_subjects: int) -> Iterator[str]:
     return (f"p = {size.code_length}, d = {size.dimension}" for size in _sizes(n_subjects))
 
 

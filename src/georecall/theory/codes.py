@@ -37,10 +37,10 @@ class CompositionCode(Code):
     def shortest(cls, size: int, levels: int = 2) -> "CompositionCode":
         """The shortest code of at least `size` codewords over levels 0 … L−1; its composition is balanced.
 
-        Balanced is best: where counts differ by c ≥ c' + 2, moving one place from c to c' multiplies the
+        Balanced is best: where counts differ by c ≥ c' + 2, moving one symbol from c to c' multiplies the
         number of arrangements by c/(c' + 1) > 1, so only counts that are equal or differ by one reach the
-        maximum. The surplus goes to the lowest levels. From p−1 to p places the maximum grows by the factor
-        p/⌈p/L⌉ > 1, so the first length that is enough is the least. At least two places, so that levels 0
+        maximum. The surplus goes to the lowest levels. From p−1 to p symbols the maximum grows by the factor
+        p/⌈p/L⌉ > 1, so the first length that is enough is the least. At least two symbols, so that levels 0
         and 1 both occur. Raises CodeError for a size below 1 or levels outside 2 … 127.
         """
         _check_levels(levels)
@@ -56,16 +56,16 @@ class CompositionCode(Code):
     @property
     def capacity(self) -> int:
         """Number of codewords, p! / Π_l composition[l]!, exact."""
-        places, capacity = 0, 1
+        symbols, capacity = 0, 1
         for count in self.composition:
-            places += count
-            capacity *= math.comb(places, count)
+            symbols += count
+            capacity *= math.comb(symbols, count)
         return capacity
 
     def margin(self) -> int:
         """Least ⟨C(a),C(a)⟩ − ⟨C(a),C(b)⟩ over all a ≠ b: g², g the least gap between levels that occur.
 
-        Two codewords differ in at least two places, as their sums agree, and in each by at least g, so
+        Two codewords differ in at least two symbols, as their sums agree, and in each by at least g, so
         ½‖C(a) − C(b)‖² ≥ g². Exchanging two entries that are g apart attains it. A balanced composition
         leaves out no level below its highest, so g = 1; codewords 0 and 1 already attain it, as they differ
         by one exchange of the two highest levels.
@@ -73,7 +73,7 @@ class CompositionCode(Code):
         occurring = np.flatnonzero(self.composition)
         return int(np.diff(occurring).min()) ** 2
 
-    def unrank(self, indices: Int64[np.ndarray, "*batch"]) -> Int8[np.ndarray, "*batch places"]:
+    def unrank(self, indices: Int64[np.ndarray, "*batch"]) -> Int8[np.ndarray, "*batch symbols"]:
         """Codewords of the given numbers, in exact int64 arithmetic.
 
         Of the M arrangements of n remaining entries, M·c/n begin with a level that has c entries left; hence
@@ -87,14 +87,14 @@ class CompositionCode(Code):
         for chunk in _chunks(numbers.size):
             index = numbers[chunk].astype(np.int64, casting="safe")
             remaining = _Remaining(self, index.size)
-            for place in range(self.length):
+            for position in range(self.length):
                 entry = index * remaining.entries // remaining.arrangements
                 passed = remaining.cumulated <= entry.astype(remaining.cumulated.dtype)
-                codewords[chunk, place] = passed.sum(axis=0, dtype=np.int8)
+                codewords[chunk, position] = passed.sum(axis=0, dtype=np.int8)
                 index -= remaining.take(passed)
         return codewords.reshape(*indices.shape, self.length)
 
-    def rank(self, codewords: Int[np.ndarray, "*batch places"]) -> Int64[np.ndarray, "*batch"]:
+    def rank(self, codewords: Int[np.ndarray, "*batch symbols"]) -> Int64[np.ndarray, "*batch"]:
         """Numbers of the given codewords, the inverse of `unrank`.
 
         The walk of `unrank` with known levels: a codeword's number is how many arrangements were passed over.
@@ -108,20 +108,20 @@ class CompositionCode(Code):
             symbols = rows[chunk].T.astype(np.int8)
             remaining = _Remaining(self, len(rows[chunk]))
             levels = np.arange(len(remaining.cumulated), dtype=np.int8)[:, None]
-            for place in range(self.length):
-                indices[chunk] += remaining.take(levels < symbols[place])
+            for position in range(self.length):
+                indices[chunk] += remaining.take(levels < symbols[position])
             _check_complete(remaining, rows[chunk], self.composition)
         return indices.reshape(codewords.shape[:-1])
 
     def _check_arithmetic(self) -> None:
         if self.capacity * self.length >= 2**63:
             raise CodeError(
-                f"ranking needs capacity·length < 2^63, got {self.capacity} codewords of {self.length} places"
+                f"ranking needs capacity·length < 2^63, got {self.capacity} codewords of {self.length} symbols"
             )
 
-    def _check_symbols(self, codewords: Int[np.ndarray, "*batch places"]) -> None:
+    def _check_symbols(self, codewords: Int[np.ndarray, "*batch symbols"]) -> None:
         if codewords.shape[-1] != self.length:
-            raise CodeError(f"a codeword must have {self.length} places, got {codewords.shape[-1]}")
+            raise CodeError(f"a codeword must have {self.length} symbols, got {codewords.shape[-1]}")
         outside = (codewords < 0) | (codewords >= self.levels)
         if outside.any():
             raise CodeError(f"a codeword's levels must be in [0, {self.levels}), got {codewords[outside][0]}")
@@ -167,7 +167,7 @@ def _check_range(indices: Int64[np.ndarray, "*batch"], capacity: int) -> None:
 
 
 def _check_complete(
-    remaining: _Remaining, rows: Int[np.ndarray, "batch places"], composition: tuple[int, ...]
+    remaining: _Remaining, rows: Int[np.ndarray, "batch symbols"], composition: tuple[int, ...]
 ) -> None:
     broken = remaining.arrangements == 0
     if broken.any():

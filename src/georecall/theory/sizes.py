@@ -11,7 +11,7 @@ from georecall.theory.code_registry import COMPOSITION, shortest_code
 class ConstructionSize:
     """Size of a construction: `width` hidden units in its widest layer, `parameters` in all weights and biases.
 
-    `code_length` is p, the places of a codeword of the code that is named (`theory.code_registry`).
+    `code_length` is p, the symbols of a codeword of the code that is named (`theory.code_registry`).
     """
 
     code_length: int

@@ -17,11 +17,11 @@ class TrainConfig(BaseModel):
 
     * `mode`: `direct` answers a question of k hops at once; `cot` (chain of thought) emits every entity on the way.
     * `heads`: learned attention has this many, each of d dimensions.
-    * `freeze`: what keeps its random initial value; `inputs` are the embeddings of subjects, relations and places.
+    * `freeze`: what keeps its random initial value; `inputs` are the embeddings of subjects, relations and positions.
     * `attribute_dim`: dimensions in which the attribute vectors live (unembedding A × a, W2 a × m); d by default.
     * `embedding_noise`: Gaussian noise on subject embeddings in training, in units of their standard deviation.
     * `steps`: length of the schedule (linear warm-up over 5 %, then half a cosine to 0); training stops before its
-      end once every member recalls every fact with a lead above `margin`, looked at every `check_every` steps;
+      end once every member recalls every fact with a margin above `margin`, looked at every `check_every` steps;
       it never does if the margin is None.
     * `batch`: questions a step; all of them if there are fewer.
     * `held_out`: share of the composed questions (k > 1) that are never trained on.

@@ -15,7 +15,7 @@ SCORES_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    """What every member of an ensemble recalls: questions that are right, and the least lead over all of them.
+    """What every member of an ensemble recalls: questions that are right, and the least margin over all of them.
 
     With a chain of thought a question is right if every step is, given the right steps before it: exactly then
     the model, left to itself, walks the right path. A tie and a NaN are wrong.
@@ -38,23 +38,23 @@ def recall(model: RecallTransformer, examples: Examples) -> Recall:
     least = np.full(model.members, np.inf)
     for first in range(0, len(examples), rows):
         part = examples[slice(first, first + rows)]
-        for member, leads in enumerate(_leads(model, part)):
-            right[member] += np.count_nonzero(leads > 0)
-            least[member] = min(least[member], leads.min())
+        for member, found in enumerate(_least_margins(model, part)):
+            right[member] += np.count_nonzero(found > 0)
+            least[member] = min(least[member], found.min())
     return Recall(questions=len(examples), right=right, margin=least)
 
 
 @torch.inference_mode()
-def _leads(model: RecallTransformer, part: Examples) -> list[Float64[np.ndarray, " batch"]]:
-    """For each member the least lead of the right attribute over the steps of each question; −∞ for NaN."""
+def _least_margins(model: RecallTransformer, part: Examples) -> list[Float64[np.ndarray, " batch"]]:
+    """For each member the least margin of the right attribute over the steps of each question; −∞ for NaN."""
     steps = part.targets.shape[1]
     states = model.states(model.embed(part.tokens), asked=steps).flatten(1, 2)
     gold = part.targets.flatten().cpu().numpy()
     found = []
     for y, unembedding in zip(states, model.unembedding, strict=True):
-        leads = margins((y @ unembedding.T).float().cpu().numpy(), gold)
+        by_question = margins((y @ unembedding.T).float().cpu().numpy(), gold)
         found.append(
-            np.nan_to_num(leads, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+            np.nan_to_num(by_question, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
             .reshape(-1, steps)
             .min(axis=1)
             .astype(np.float64)

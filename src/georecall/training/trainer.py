@@ -59,7 +59,7 @@ class Trainer:
     """An ensemble in training on one table.
 
     `enough` says of what was seen whether training may stop; by default that every member recalls everything
-    with a lead above the config's margin.
+    with a margin above the config's margin.
 
     Raises:
         TrainingError, GeorecallError: as `questions_of`.
@@ -115,7 +115,7 @@ class Trainer:
             if self.step % self.config.check_every == 0 or self.step == steps:
                 self._check()
                 after_check(self)
-            progress("training", self.step, steps, self._standing())
+            progress("training", self.step, steps, self._status())
 
     def look(self) -> Checked:
         """How the ensemble stands now; at a look that was just taken, the last of the history."""
@@ -187,7 +187,7 @@ class Trainer:
     def _all_recalled(self, last: Checked) -> bool:
         return self.config.margin is not None and min(last.margin) > self.config.margin
 
-    def _standing(self) -> str:
+    def _status(self) -> str:
         """Loss of the mean member, and recall of the worst, when last looked at."""
         if not self.history:
             return ""
@@ -212,7 +212,7 @@ def questions_of(table: FactTable, config: TrainConfig) -> Examples:
 
 
 def fresh_model(table: FactTable, config: TrainConfig) -> RecallTransformer:
-    """The ensemble before training, with a place for every relation and every entity of a question."""
+    """The ensemble before training, with a position for every relation and every entity of a question."""
     shape = RecallConfig(
         subjects=len(table.subjects),
         relations=len(table.relations),

@@ -10,7 +10,7 @@ from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from georecall.constructions.prompts import SUBJECT, question_tokens
-from georecall.dissection.specimen import Member
+from georecall.dissection.held_out_split import Member
 from georecall.errors import AnalysisError
 from georecall.facts.queries import Queries
 from georecall.models.activations import Activations

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from georecall.dissection.specimen import Member, Specimen
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.errors import AnalysisError, UnknownNameError
 from georecall.facts.table import FactTable
 from georecall.facts.worlds import random_bijections
@@ -84,15 +84,15 @@ def swap_worlds(
     """Swap whole new worlds into a trained or constructed ensemble, all else frozen, and ask everything.
 
     Raises:
-        AnalysisError: as `Specimen.of`; or the method is not known, there are no worlds, or a relation of the
+        AnalysisError: as `HeldOutSplit.of`; or the method is not known, there are no worlds, or a relation of the
             table is not a bijection of its subjects onto its attributes.
     """
     checked_method(method)
     check_worlds(worlds)
-    specimen = Specimen.of(model, table, seed=seed)
+    split = HeldOutSplit.of(model, table, seed=seed)
     _check_bijections(table)
     new = [_new_world(table, seed, number) for number in range(1, worlds + 1)]
-    rows = [_swapped(member, method, new, seed) for member in specimen.members("transfer", progress)]
+    rows = [_swapped(member, method, new, seed) for member in split.members("transfer", progress)]
     found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return Transfer(
         method=method,
@@ -116,15 +116,15 @@ def insert_subjects(
 
     Raises:
         UnknownNameError: a new relation is not in the table.
-        AnalysisError: as `Specimen.of`; or the method is not known, a new subject is in the table already, or no
+        AnalysisError: as `HeldOutSplit.of`; or the method is not known, a new subject is in the table already, or no
             new fact has an attribute that its relation has in the table.
     """
     checked_method(method)
     answers = _resolved(table, new)
-    specimen = Specimen.of(model, table, seed=seed)
+    split = HeldOutSplit.of(model, table, seed=seed)
     known = answers >= 0
     right: dict[str, list[float]] = {"accuracy": [], "random": []}
-    for member in specimen.members("insertion", progress):
+    for member in split.members("insertion", progress):
         noise = _gaussian(member, len(answers), stream(seed, "random embeddings"))
         for name, embeddings in (
             ("accuracy", embedding_solver(method, member).solve(answers)),

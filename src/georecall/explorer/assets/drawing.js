@@ -54,9 +54,9 @@ function tinted(relation) {
 
 /**
  * Values as a row of cells, shaded from 0 to the scale, or to `high` if they are positive; `what` says what they
- * are, and `name` the places.
+ * are, and `name` the symbols.
  */
-function strip(values, { scale, high = scale, what, relation = -1, name = (place) => `place ${place + 1}` }) {
+function strip(values, { scale, high = scale, what, relation = -1, name = (place) => `symbol ${place + 1}` }) {
   const digits = [...values].every(Number.isInteger) && [...values].map(exact).join("").length <= 14;
   const cells = [...values].map((value, place) => {
     const cell = element(value < 0 ? "span.cell.negative" : "span.cell", digits && exact(value));

@@ -46,7 +46,7 @@ const silu = (value) => value / (1 + Math.exp(-value));
 class Model {
   constructor(mechanism) {
     Object.assign(this, mechanism);
-    for (const name of ["place", "carried", "w1", "w2"]) this[name] = new Sparse(mechanism[name]);
+    for (const name of ["position", "carried", "w1", "w2"]) this[name] = new Sparse(mechanism[name]);
     for (const name of ["b1", "b2", "offset"]) this[name] = numbers(mechanism[name], Float32Array);
     this.gate = mechanism.gate && new Sparse(mechanism.gate);
     this.components = mechanism.components.map((matrix) => new Sparse(matrix));
@@ -57,7 +57,7 @@ class Model {
   /** One step: the embedding of the subject, with relation (or end) number `control` read at step `step`. */
   forward(embedding, step, control) {
     const brought = this.carried.row(control);
-    const own = plus(embedding.map((value) => this.share * value), this.place.row(step));
+    const own = plus(embedding.map((value) => this.share * value), this.position.row(step));
     const x = plus(own, brought);
     const before = this.w1.times(x, this.b1);
     const gate = this.gate && this.gate.times(x);

@@ -38,8 +38,8 @@ class Embedded {
   }
 
   async attribute(id) {
-    const places = this.model.components[0].columns;
-    const vector = this.outputs.row(id).slice(0, places).map((value) => value * this.model.codeScale);
+    const symbols = this.model.components[0].columns;
+    const vector = this.outputs.row(id).slice(0, symbols).map((value) => value * this.model.codeScale);
     return { id, name: this.name(id, "attributes"), vector };
   }
 

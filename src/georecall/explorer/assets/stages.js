@@ -19,11 +19,11 @@ function drawStages(world, question, steps, current) {
   });
 }
 
-/** Relation places above, the subject and what was answered below: every step reads straight up. */
+/** Relation positions above, the subject and what was answered below: every step reads straight up. */
 function drawPrompt(world, question, steps, current) {
-  const places = world.hops + 1;
+  const positions = world.hops + 1;
   const asked = question.relations;
-  const columns = Array.from({ length: places }, (_, column) => {
+  const columns = Array.from({ length: positions }, (_, column) => {
     const above = column < asked.length ? named(world.relations[asked[column]]) : element("i.none", "end");
     const below = column <= current ? subjectNamed(world, steps[column].entity) : null;
     const reading = column === current;
@@ -31,11 +31,11 @@ function drawPrompt(world, question, steps, current) {
       reading ? "div.column.reading" : "div.column",
       token(column, above, tinted(asked[column] ?? -1)),
       element("div.beam", reading && element("span", "weight 1")),
-      token(places + column, below, below ? "plain" : "plain.empty"),
+      token(positions + column, below, below ? "plain" : "plain.empty"),
     );
   });
   const read = current < asked.length ? isolated(world.relations[asked[current]]) : "the end";
-  const label = `Position ${places + current} reads position ${current}: ${read}`;
+  const label = `Position ${positions + current} reads position ${current}: ${read}`;
   return element("div.prompt", { role: "img", "aria-label": label }, columns);
 }
 
@@ -187,7 +187,7 @@ function drawCode(world, step) {
     return element("div.code", labelled("sum", strip(sum, { scale, what: "sum" })), element("p.remark", remark));
   }
   const what = `code of ${outputText(world, answer)}`;
-  const apart = largest(minus(sum, answer.vector)) ? ", but for rounding." : ", place by place.";
+  const apart = largest(minus(sum, answer.vector)) ? ", but for rounding." : ", symbol by symbol.";
   return element(
     "div.code",
     labelled("sum", strip(sum, { scale, what: "sum", relation: control })),
@@ -223,6 +223,6 @@ function drawScores(world, { top, margin, control }) {
       element("span.score", rounded(output.score)),
     );
   });
-  const lead = element("p.margin", "The first leads the second by ", element("b", rounded(margin)), ".");
-  return [element("ol.scores", bars), lead];
+  const remark = element("p.margin", "The first leads the second by ", element("b", rounded(margin)), ".");
+  return [element("ol.scores", bars), remark];
 }

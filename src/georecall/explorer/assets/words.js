@@ -8,32 +8,32 @@ const WORDS = {
       "the memory.",
     prompt: [
       "Attention reads one relation",
-      "The relations stand first, then the subject; unused places hold the end. The last token reads the place " +
+      "The relations stand first, then the subject; unused positions hold the end. The last token reads the position " +
         "straight above it, and no other. After each answer the next column is read.",
     ],
     embedding: [
       "The embedding holds all answers",
       "The row of this name is a sum of blocks, one for each relation. A block holds the code of an answer: an " +
-        "arrangement of the same few levels over its places.",
+        "arrangement of the same few levels over its symbols.",
     ],
     brought: [
       "The relation closes the other blocks",
       "What attention brings is one number for each block: nothing where the relation is asked for, and a " +
-        "constant taken from every place where it is not.",
+        "constant taken from every symbol where it is not.",
     ],
     hidden: [
       "ReLU lets one block through",
       "The two are added. The constant exceeds every level, so a closed block falls below zero. A hidden unit " +
-        "reads one place, and what is not positive falls silent.",
+        "reads one symbol, and what is not positive falls silent.",
     ],
     gated: [
       "A gate lets one block through",
-      "The two are added. A hidden unit is one place times its gate; the gate reads the sum of the whole block, " +
+      "The two are added. A hidden unit is one symbol times its gate; the gate reads the sum of the whole block, " +
         "which tells only whether the block is open.",
     ],
     code: [
       "The blocks are added up",
-      "All blocks but one are silent, so their sum, place by place, is the code of the answer.",
+      "All blocks but one are silent, so their sum, symbol by symbol, is the code of the answer.",
     ],
     scores: [
       "The best match is the answer",

@@ -19,7 +19,7 @@ from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
-from georecall.models.decode_step import Activation, Reader, RecallStep, mean_square, silu
+from georecall.models.decode_step import Activation, DecodeStep, Reader, mean_square, silu
 from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -62,8 +62,8 @@ def llama_tensors(chain: RotaryChain) -> dict[str, TensorSource]:
     }
 
 
-def llama_step(chain: RotaryChain, read: Reader) -> RecallStep:
-    """One step of the stock model with its attention read once and for all: see `RecallStep`."""
+def llama_step(chain: RotaryChain, read: Reader) -> DecodeStep:
+    """One step of the stock model with its attention read once and for all: see `DecodeStep`."""
 
     def normalise(name: str) -> Activation:
         gain = read(f"{name}.weight")
@@ -82,7 +82,7 @@ def llama_step(chain: RotaryChain, read: Reader) -> RecallStep:
 
     controls = read(LLAMA.embedding, slice(chain.vocabulary.entities.start))
     value, output = linear("self_attn.v_proj"), linear("self_attn.o_proj")
-    return RecallStep(
+    return DecodeStep(
         read=read,
         embedding=LLAMA.embedding,
         unembedding=LLAMA.unembedding,
@@ -180,7 +180,7 @@ def _layer_sources(chain: RotaryChain) -> Iterator[tuple[str, TensorSource]]:
     entity, relation = chain.kinds()
     # Llama divides scores by √h.
     size = math.sqrt(ATTENTION_GAP / rotary_gap(angles, chain.hops) * math.sqrt(head_dim))
-    turns = -chain.relation_places * angles
+    turns = -chain.relation_positions * angles
     query = size * np.outer(np.concatenate([np.cos(turns), np.sin(turns)]), entity)
     key = size * np.outer(np.repeat([1.0, 0.0], len(angles)), relation)
     value, output = np.zeros((head_dim, dim)), np.zeros((dim, head_dim))

@@ -15,7 +15,7 @@ from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import Arithmetic, Range, State
-from georecall.models.decode_step import Activation, Reader, RecallStep, mean_square
+from georecall.models.decode_step import Activation, DecodeStep, Reader, mean_square
 from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -56,8 +56,8 @@ def opt_tensors(chain: ChainOfThought) -> dict[str, TensorSource]:
     }
 
 
-def opt_step(chain: ChainOfThought, read: Reader) -> RecallStep:
-    """One step of the stock model with its attention read once and for all: see `RecallStep`."""
+def opt_step(chain: ChainOfThought, read: Reader) -> DecodeStep:
+    """One step of the stock model with its attention read once and for all: see `DecodeStep`."""
     positions, scored = read(POSITIONS, slice(POSITION_OFFSET, None)), chain.scored
 
     def normalise(name: str) -> Activation:
@@ -84,11 +84,11 @@ def opt_step(chain: ChainOfThought, read: Reader) -> RecallStep:
 
     controls = read(OPT.embedding, slice(chain.vocabulary.entities.start)) + positions[0]
     value, output = linear("self_attn.v_proj"), linear("self_attn.out_proj")
-    return RecallStep(
+    return DecodeStep(
         read=read,
         embedding=OPT.embedding,
         unembedding=OPT.unembedding,
-        positions=positions[chain.relation_places :],
+        positions=positions[chain.relation_positions :],
         carried=output(value(normalise("self_attn_layer_norm")(controls))),
         finish=finish,
         scored=scored,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from georecall.errors import CodeError, GeorecallError
 from georecall.theory.bounds import no_cot_dimension, no_cot_parameters, one_hop_dimension
-from georecall.theory.comparison import along_hops, along_subjects, smallest_models
+from georecall.theory.size_comparison import along_hops, along_subjects, smallest_models
 from georecall.theory.sizes import (
     associative_size,
     chain_of_thought_size,

@@ -14,8 +14,8 @@ from georecall.progress import Progress, no_progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """Hidden states of the subjects, and vectors of the attributes.
+class HiddenStates:
+    """Hidden states of all subjects of a table, and vectors of its attributes.
 
     layers        : after which block each of the states was read; the first is 0, the input of the first block
     random_states : those of the same architecture with random weights, if there is such a control
@@ -28,7 +28,7 @@ class Reading:
     vectors: Float64[np.ndarray, "attributes out"]
 
 
-def read_model(
+def read_hidden_states(
     lm: LanguageModel,
     table: FactTable,
     template: str,
@@ -40,8 +40,8 @@ def read_model(
     batch: int = 32,
     cache: StateCache | None = None,
     progress: Progress = no_progress,
-) -> Reading:
-    """Read the states 0 and `layers` of all subjects in a template, and those of a random twin drawn by `seed`.
+) -> HiddenStates:
+    """Read the states 0 and `layers` of all subjects in a template, and those of an untrained control drawn by `seed`.
 
     Raises:
         ProbingError, FolderError: as `subject_states`.
@@ -54,9 +54,9 @@ def read_model(
         )
         return found[kept]
 
-    return Reading(
+    return HiddenStates(
         layers=tuple(kept),
         states=states(lm),
-        random_states=states(lm.random_twin(seed)) if random_weights else None,
+        random_states=states(lm.untrained_control(seed)) if random_weights else None,
         vectors=lm.unembedding_vectors(table.attributes, answer_prefix=answer_prefix),
     )

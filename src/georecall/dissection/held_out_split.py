@@ -82,7 +82,7 @@ class Member:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Specimen:
+class HeldOutSplit:
     """An ensemble and its table, checked, with the subjects split once, before any statistic is taken.
 
     Every fit and every choice is made on the subjects in `training`, every rate is counted on those `held_out`,
@@ -95,7 +95,7 @@ class Specimen:
     held_out: Int64[np.ndarray, " held_out"]
 
     @classmethod
-    def of(cls, model: RecallTransformer, table: FactTable, *, seed: int) -> "Specimen":
+    def of(cls, model: RecallTransformer, table: FactTable, *, seed: int) -> "HeldOutSplit":
         """Check the model against the table and split the subjects.
 
         Raises:

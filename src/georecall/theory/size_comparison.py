@@ -49,7 +49,7 @@ class SmallestModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class SizeComparison:
     """Lower bounds at b bits a parameter and P = `other_parameters`, and the model of every construction.
 
     `no_cot` bounds the dimension for k hops without a chain of thought, `one_hop` for one hop. `bits_per_fact`
@@ -85,7 +85,7 @@ def smallest_models(
     bits: int | float,
     levels: int = 2,
     other_parameters: int = 0,
-) -> Comparison:
+) -> SizeComparison:
     """Every construction that answers k hops, at its size, next to the lower bounds.
 
     Raises GeorecallError for N < 2, R < 1, k < 1, P < 0, for bits that cannot tell L levels apart and for
@@ -95,7 +95,7 @@ def smallest_models(
     _check_digits("P", math.log10(max(other_parameters, 1)))
     no_cot = no_cot_dimension(n_subjects, n_relations, hops, bits=bits, other_parameters=other_parameters)
     _check_bits(bits, levels)
-    return Comparison(
+    return SizeComparison(
         subjects=n_subjects,
         relations=n_relations,
         hops=hops,
@@ -123,18 +123,18 @@ def smallest_models(
     )
 
 
-def along_hops(asked: Comparison) -> list[Comparison]:
+def along_hops(asked: SizeComparison) -> list[SizeComparison]:
     """The same comparison for k = 1, 2, … up to the k asked, or 6."""
     return [_again(asked, asked.subjects, hops) for hops in range(1, max(asked.hops, 6) + 1)]
 
 
-def along_subjects(asked: Comparison) -> list[Comparison]:
+def along_subjects(asked: SizeComparison) -> list[SizeComparison]:
     """The same comparison for N = 2^6, 2^7, …, 2^33, or from and to the powers of 2 around the N asked."""
     above = asked.subjects.bit_length()
     return [_again(asked, 2**power, asked.hops) for power in range(min(6, above - 1), max(33, above) + 1)]
 
 
-def _again(asked: Comparison, n_subjects: int, hops: int) -> Comparison:
+def _again(asked: SizeComparison, n_subjects: int, hops: int) -> SizeComparison:
     return smallest_models(
         n_subjects,
         asked.relations,

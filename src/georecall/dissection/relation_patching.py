@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float64
 
 from georecall.constructions.prompts import RELATION, question_tokens
+from georecall.dissection.held_out_split import HeldOutSplit, Member
 from georecall.dissection.interventions import bring_relation
-from georecall.dissection.specimen import Member, Specimen
 from georecall.dissection.study import Analysis, Study
 from georecall.facts.queries import Queries
 from georecall.models.attention import UniformAttention
@@ -36,7 +36,7 @@ class Patching(Analysis):
     @classmethod
     def measured(cls, study: Study) -> "Patching":
         """Of every relation into every other."""
-        return patch_relations(study.specimen, progress=study.progress)
+        return patch_relations(study.split, progress=study.progress)
 
     def headlines(self, names: Sequence[str], shown: int) -> Iterator[Quantity]:
         """How often the answer turns to that of the relation patched in."""
@@ -58,31 +58,31 @@ class Patching(Analysis):
             yield "under uniform attention the relation patched in is simply asked: patching shows nothing new"
 
 
-def patch_relations(specimen: Specimen, *, progress: Progress = no_progress) -> Patching:
+def patch_relations(split: HeldOutSplit, *, progress: Progress = no_progress) -> Patching:
     """Ask every relation with the contribution of every other, in every member."""
-    rates = [_rates(member, specimen) for member in specimen.members("relation patching", progress)]
+    rates = [_rates(member, split) for member in split.members("relation patching", progress)]
     became, kept = np.stack(rates, axis=1)
     return Patching(
         became=Estimate(became),
         kept=Estimate(kept),
-        same_as_asking=isinstance(specimen.model.layers[0].attention, UniformAttention),
+        same_as_asking=isinstance(split.model.layers[0].attention, UniformAttention),
     )
 
 
-def _rates(member: Member, specimen: Specimen) -> Float64[np.ndarray, "2 relations relations"]:
-    gold = specimen.table.answers[specimen.held_out]
-    rates = [_asked(member, specimen, relation) for relation in range(gold.shape[1])]
+def _rates(member: Member, split: HeldOutSplit) -> Float64[np.ndarray, "2 relations relations"]:
+    gold = split.table.answers[split.held_out]
+    rates = [_asked(member, split, relation) for relation in range(gold.shape[1])]
     became = [(answers == gold).mean(axis=0) for answers in rates]
     kept = [(answers == gold[:, [relation]]).mean(axis=0) for relation, answers in enumerate(rates)]
     return np.stack([np.stack(became), np.stack(kept)])
 
 
-def _asked(member: Member, specimen: Specimen, relation: int) -> np.ndarray:
+def _asked(member: Member, split: HeldOutSplit, relation: int) -> np.ndarray:
     """Answers [held-out subjects, r'] of questions of one relation with the contributions of all."""
-    model, n_subjects = member.model, len(specimen.table.subjects)
+    model, n_subjects = member.model, len(split.table.subjects)
     embeddings = model.embedding[1] + model.positions[:, RELATION]
-    count, n_relations = len(specimen.held_out), embeddings.shape[1]
-    asked = Queries(np.repeat(specimen.held_out, n_relations), np.full((count * n_relations, 1), relation))
+    count, n_relations = len(split.held_out), embeddings.shape[1]
+    asked = Queries(np.repeat(split.held_out, n_relations), np.full((count * n_relations, 1), relation))
     prompts = torch.from_numpy(question_tokens(asked, n_subjects)).to(embeddings.device)
     state = member.activations(prompts, edits=bring_relation(embeddings.repeat(1, count, 1))).state
     return member.answers(state[0]).reshape(count, n_relations)
