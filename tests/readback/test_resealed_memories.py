@@ -1,7 +1,9 @@
 """A memory whose hashes are right and whose content is not: one line names file, field and value."""
 
+import hashlib
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -173,3 +175,15 @@ def test_a_proof_that_is_not_finite_is_written_as_null_and_read_again(tmp_path):
     assert json.loads(text, parse_constant=pytest.fail)["proofs"][2]["margin"] is None
     found = FactMemory.load(tmp_path / "memory").certificates[2]
     assert (math.isnan(found.errors.deviation), found.margin, found.exact) == (True, -math.inf, False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+@pytest.mark.parametrize("name", ["*", "n*", "?otes.txt", "[m-o]otes.txt"])
+def test_a_name_in_a_certificate_that_looks_like_a_pattern_takes_no_other_file_with_it(name, folder):
+    (folder / "notes.txt").write_text("mine")
+    (folder / name).write_text("listed")
+    listed = json.loads((folder / "certificate.json").read_bytes())["files"]
+    state(folder, "files", listed | {name: hashlib.sha256(b"listed").hexdigest()})
+    FactMemory.load(folder).edit("Alice", "wife", "Grace").save(folder, replace=True)
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert not (folder / name).exists()

@@ -1,5 +1,6 @@
 """A memory as a folder: stock Hugging Face files, the table, and a certificate that holds every file's hash."""
 
+import glob
 import hashlib
 import json
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ MEMORY = Kind(
         has("format", "construction", "proofs", "files", "sha256")(sealed)
         and isinstance(sealed["files"], dict)
     ),
-    files=lambda sealed: (CERTIFICATE, *filter(is_plain, sealed["files"])),
+    files=lambda sealed: (CERTIFICATE, *map(glob.escape, filter(is_plain, sealed["files"]))),
 )
 """A memory consists of the files that its certificate lists."""
 
