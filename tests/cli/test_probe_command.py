@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -432,3 +434,11 @@ def test_a_folder_of_something_else_is_not_written_into(cli, tmp_path):
     assert result.code == 2
     assert result.err.startswith("error: other: expected a new folder or that of an earlier probe")
     assert [path.name for path in other.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux")
+def test_a_folder_that_cannot_hold_states_is_refused_before_anything_is_measured(cli, tmp_path):
+    result = cli("probe", "--example", "countries", "-o", os.fsdecode(b"d\xff"))
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "expected a path in UTF-8" in result.err
+    assert not list(tmp_path.iterdir())

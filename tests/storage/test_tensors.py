@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import struct
+import sys
 from math import prod
 
 import numpy as np
@@ -182,3 +184,15 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
     for path, says in {tmp_path / "none": "none: missing", tmp_path: "is no file"}.items():
         with pytest.raises(FolderError, match=says):
             read(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux")
+def test_a_file_whose_path_is_not_utf8_is_not_called_damaged(tmp_path):
+    path = tmp_path / os.fsdecode(b"d\xff") / "x.safetensors"
+    path.parent.mkdir()
+    path.write_bytes(b"")
+    with (
+        pytest.raises(FolderError, match="expected a path in UTF-8"),
+        open_tensors(path, remedy="make it anew"),
+    ):
+        pass

@@ -20,6 +20,7 @@ from georecall.cli.table_options import AllowMissingOption, NoHeaderOption, Subj
 from georecall.errors import GeorecallError
 from georecall.storage.folders import check_target
 from georecall.storage.kinds import Kind, has
+from georecall.storage.paths import check_utf8
 
 if TYPE_CHECKING:
     from georecall.facts.table import FactTable
@@ -102,6 +103,7 @@ def run(
     asked = locals()
     if facts is not None and example is not None:
         raise GeorecallError(f"expected a file of facts or --example, got both: {facts} and {example}")
+    check_utf8(output)
     check_target(output, kind=PROBE, replace=True)
     if example is not None and (subject is not None or no_header or allow_missing):
         raise GeorecallError(

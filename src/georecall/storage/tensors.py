@@ -15,6 +15,7 @@ from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
 
 from georecall.errors import FolderError
+from georecall.storage.paths import check_utf8
 from georecall.untrusted import shortened
 
 if TYPE_CHECKING:
@@ -207,8 +208,9 @@ def open_tensors(path: Path, *, remedy: str, framework: Literal["pt", "np"] = "p
     The framework "np" reads no tensors, only what they are, and does not import torch.
 
     Raises:
-        FolderError: it is missing, cannot be read, or is no safetensors file.
+        FolderError: it is missing, cannot be read, or is no safetensors file; or its path is not UTF-8.
     """
+    check_utf8(path)
     if not path.is_file():
         found = "is no file" if path.exists() else "missing"
         raise FolderError(f"{path}: {found}; {remedy}")
