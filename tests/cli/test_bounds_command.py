@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from georecall.constructions.budget import memory_need
@@ -11,6 +12,13 @@ from georecall.figures.numbers import bytes_text
 from georecall.theory.size_comparison import smallest_models
 
 ASKED = ("bounds", "--subjects", 4096, "--relations", 16, "--hops", 3)
+
+
+@pytest.fixture(autouse=True)
+def steady_memory(monkeypatch):
+    """The free memory of this machine as one number, whatever else runs on it."""
+    free = psutil.virtual_memory()
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
 
 
 def test_bounds_and_sizes_are_printed(cli):
