@@ -32,7 +32,8 @@ def test_a_section_has_every_argument_and_option_with_its_help(path, command):
     named = re.findall(r"[\w-]+", " ".join(re.findall(r"^\| `([^`]*)`", section, re.MULTILINE)))
     for parameter in command.params:
         assert {*([parameter.metavar] if parameter.metavar else parameter.opts)} <= {*named}
-        assert (parameter.help or "").replace("|", "\\|").replace("<", "&lt;") in section
+        assert parameter.help
+        assert parameter.help.replace("|", "\\|").replace("<", "&lt;") in section
 
 
 def test_the_tables_of_the_page_have_two_columns():

@@ -34,9 +34,7 @@ ANALYSIS = Kind(name="that of an analysis", markers=(RESULT,), is_ours=has("memb
 
 
 def run(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of a finished run of one hop.", show_default=False)
-    ],
+    folder: Annotated[Path, typer.Argument(help="Folder of a finished run of one hop.", show_default=False)],
     only: Annotated[str, typer.Option(help="Groups of analyses, separated by commas.")] = ALL,
     seed: Annotated[int, typer.Option(min=0, help="Decides which subjects are held out, and all draws.")] = 0,
     json: JsonOption = False,

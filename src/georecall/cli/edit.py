@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from georecall.cli.output import JsonOption, MemoryArgument
-from georecall.cli.rewriting import rewrite
+from georecall.cli.rewriting import RelationArgument, SubjectArgument, rewrite
 
 
 def run(
     memory: MemoryArgument,
-    subject: Annotated[str, typer.Argument(show_default=False)],
-    relation: Annotated[str, typer.Argument(show_default=False)],
-    attribute: Annotated[str, typer.Argument(metavar="OBJECT", help="The new answer.", show_default=False)],
+    subject: SubjectArgument,
+    relation: RelationArgument,
+    attribute: Annotated[str, typer.Argument(metavar="answer", help="The new answer.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write instead.", show_default=False)
     ] = None,

@@ -13,9 +13,7 @@ from georecall.errors import GeorecallError
 def run(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="FOLDER", help="Folder of a memory, or of a run of one hop.", show_default=False
-        ),
+        typer.Argument(help="Folder of a memory, or of a run of one hop.", show_default=False),
     ],
     export: Annotated[
         Path | None,

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from georecall.cli.output import JsonOption, MemoryArgument
-from georecall.cli.rewriting import rewrite
+from georecall.cli.rewriting import RelationArgument, SubjectArgument, rewrite
 
 
 def run(
     memory: MemoryArgument,
-    subject: Annotated[str, typer.Argument(show_default=False)],
-    relation: Annotated[str, typer.Argument(show_default=False)],
+    subject: SubjectArgument,
+    relation: RelationArgument,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write instead.", show_default=False)
     ] = None,

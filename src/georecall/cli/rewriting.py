@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from georecall.cli.output import UNKNOWN_ANSWER, Styled, print_json, print_line
 
 if TYPE_CHECKING:
     from georecall.memory import FactMemory
+
+SubjectArgument = Annotated[str, typer.Argument(help="Whom or what the fact is about.", show_default=False)]
+RelationArgument = Annotated[str, typer.Argument(help="Which of its facts.", show_default=False)]
 
 
 def rewrite(

@@ -22,7 +22,7 @@ Shown = tuple[dict[str, Any], dict[str, "Estimate"]]
 
 
 def run(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)],
     worlds: Annotated[int, typer.Option(help="New worlds to swap in.")] = 5,
     method: Annotated[str, typer.Option(help="ridge or selector: how embeddings are written.")] = "ridge",
     insert: Annotated[
