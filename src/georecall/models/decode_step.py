@@ -75,9 +75,10 @@ def _best_of_few(scores: Float32[np.ndarray, "batch vocabulary"]) -> Best:
     return best, first - scores.max(axis=1)
 
 
-def mean_square(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch 1"]:
-    """Of each state; without a copy of the squares."""
-    return (np.einsum("bd,bd->b", x, x) / np.float32(x.shape[1]))[:, None]
+def root_mean_square(x: Float32[np.ndarray, "batch dim"], epsilon: float) -> Float32[np.ndarray, "batch 1"]:
+    """`√(mean of x² + ε)` of each state, rounded once: where a gain is to undo it, it is that very number."""
+    squares = np.einsum("bd,bd->b", x, x, dtype=np.float64)
+    return np.sqrt(squares / x.shape[1] + epsilon).astype(np.float32)[:, None]
 
 
 def silu(x: Float32[np.ndarray, "batch width"]) -> Float32[np.ndarray, "batch width"]:

@@ -19,7 +19,7 @@ from georecall.constructions.heads import ATTENTION_GAP
 from georecall.constructions.rotary import RotaryChain
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import UNIT, Arithmetic, Numbers, Range, State
-from georecall.models.decode_step import Activation, DecodeStep, Reader, mean_square, silu
+from georecall.models.decode_step import Activation, DecodeStep, Reader, root_mean_square, silu
 from georecall.models.read_states import ReadState, ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -67,7 +67,7 @@ def llama_step(chain: RotaryChain, read: Reader) -> DecodeStep:
 
     def normalise(name: str) -> Activation:
         gain = read(f"{name}.weight")
-        return lambda x: x / np.sqrt(mean_square(x) + np.float32(RMS_EPSILON)) * gain
+        return lambda x: x * (gain / root_mean_square(x, RMS_EPSILON))
 
     def linear(name: str) -> Activation:
         weight = read(f"{LAYER}.{name}.weight")

@@ -15,7 +15,7 @@ from georecall.constructions.certificate import Errors
 from georecall.constructions.chain_of_thought import ChainOfThought
 from georecall.models.architecture import Architecture, HiddenUnits
 from georecall.models.arithmetic import Arithmetic, Range, State
-from georecall.models.decode_step import Activation, DecodeStep, Reader, mean_square
+from georecall.models.decode_step import Activation, DecodeStep, Reader, root_mean_square
 from georecall.models.read_states import ReadStates, distance
 from georecall.storage.tensors import TensorSource
 
@@ -64,11 +64,9 @@ def opt_step(chain: ChainOfThought, read: Reader) -> DecodeStep:
         gain, bias = (read(f"{LAYER}.{name}.{part}") for part in ("weight", "bias"))
 
         def normalised(x: Float32[np.ndarray, "batch dim"]) -> Float32[np.ndarray, "batch dim"]:
-            centred = x - x.mean(axis=1, keepdims=True)
-            centred /= np.sqrt(mean_square(centred) + np.float32(LAYER_NORM_EPSILON))
-            centred *= gain
-            centred += bias
-            return centred
+            mean = x.mean(axis=1, keepdims=True)
+            scale = gain / root_mean_square(x - mean, LAYER_NORM_EPSILON)
+            return x * scale + (bias - mean * scale)  # x itself where gain and bias undo it
 
         return normalised
 
