@@ -350,7 +350,7 @@ WRONG_USAGE = {
     "a negative seed of rotation": (("compile", "facts.csv", "-o", "memory", "--rotate", "-1"), "--rotate"),
     "hops that are no number": (("compile", "facts.csv", "-o", "memory", "--hops", "two"), "--hops"),
     "no relation": (("ask", "family", "Alice"), "relations"),
-    "no object": (("edit", "family", "Alice", "wife"), "OBJECT"),
+    "no answer": (("edit", "family", "Alice", "wife"), "answer"),
     "fewer than no chains": (("verify", "family", "--chains", "-1"), "--chains"),
     "a negative seed": (("verify", "family", "--seed", "-1"), "--seed"),
     "an unknown command": (("recall", "family"), "recall"),

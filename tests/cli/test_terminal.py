@@ -115,7 +115,7 @@ def test_a_fault_of_ours_is_a_traceback_in_plain_text(cli, family, monkeypatch):
     def fail(*_: object) -> None:
         raise RuntimeError(ACTING)
 
-    monkeypatch.setattr(FactMemory, "load", fail)
+    monkeypatch.setattr(FactMemory, "open", fail)
     result = cli("info", family)
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("Traceback (most recent call last):\n")

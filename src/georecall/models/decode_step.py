@@ -45,6 +45,7 @@ class DecodeStep:
     finish: Activation
     scored: slice
 
+    @np.errstate(over="ignore", invalid="ignore")  # weights that were altered end in a margin that is NaN
     def __call__(
         self, tokens: Int64[np.ndarray, " batch"], relations: Int64[np.ndarray, " batch"], step: int
     ) -> Best:
