@@ -11,7 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 CODE = """
-import sys, time
+import signal, sys, time
 from georecall.cli import main
 from georecall.memory import saving
 
@@ -20,6 +20,7 @@ def wait(memory):
     time.sleep(60)
 
 saving.model_card = wait
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have been started by nohup
 sys.argv = ["georecall", "compile", sys.argv[1], "-o", "memory", *sys.argv[2:]]
 main()
 """
